@@ -6,15 +6,19 @@
  *
  *     bench-file [OPTION]... SHAPE PATH
  *
- * PATH is the file of data, made if there is none, or the directory of what is created and
+ * PATH is the file of data, made if there is none, or the directory for the files that are created
+ * and
  * unlinked. Options beside those of shape.h: -d with O_DIRECT, -q blocks under way by the kernel's
- * asynchronous I/O; without -d DEPTH is 1. -j JOBS threads share file or files. -k OTHER: before
- * each pass OTHER, the same file as its server has it, is written to, so that nothing that a client
- * knows of its data is worth anything. -1: one pass, however long it takes.
+ * asynchronous I/O; without -d DEPTH is 1. -j JOBS threads share file or files. -k OTHER: OTHER is
+ * the
+ * same file on its server. bench-file writes to OTHER before each pass, so that a client's cached
+ * data
+ * is worthless. -1: one pass, however long it takes.
  *
  * Before each pass the kernel is told to drop the file's pages. All jobs begin a pass together:
- * what makes the file cold for one of them would take from the others what has been read ahead for
- * them.
+ * a drop by one job would otherwise take from the other jobs the pages that were read ahead for
+ * those
+ * jobs.
  */
 #include "shape.h"
 
@@ -36,7 +40,7 @@ static const char *path, *stale;
 static bool direct;
 static bool one_pass;
 static double until;
-static bool over;		  /* job 0 says so, at the end of a pass */
+static bool over;		  /* set by job 0, at the end of a pass */
 static pthread_barrier_t in_step; /* all jobs, at both ends of a pass */
 static _Atomic uint64_t ops, bytes;
 

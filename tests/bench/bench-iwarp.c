@@ -3,10 +3,12 @@
  *
  * bench-iwarp: the iwarp provider beside bare TCP on loopback, in one run.
  *
- * Both do what a READ does: the client asks with 128 bytes, the server answers with `size` bytes of
- * data and 128 of message, `depth` questions at a time. Over iwarp the data is an RDMA Write into a
- * door that was opened for this question, and the message a Send posted with it. The variants of
- * one shape alternate, and each line gives the median of its rounds.
+ * Both sides of the comparison do the work of a READ: the client asks with 128 bytes, the server
+ * answers with `size` bytes of data and 128 of message, `depth` questions at a time. Over iwarp the
+ * data is an RDMA Write into a door that was opened for this question, and the message a Send
+ * posted
+ * with the Write. The variants of one shape alternate, and each line gives the median of the
+ * rounds.
  *
  * usage: bench-iwarp [rounds [seconds [bytes depth [crc]]]]
  */
@@ -199,7 +201,7 @@ static void *tcp_client(void *arg)
 		if (send(e->fd, q, MSG, MSG_NOSIGNAL) != MSG)
 			die("send");
 	}
-	/* with data unread this is a reset, which also ends a send() of the server */
+	/* with unread data the close is a reset, which also ends a send() of the server */
 	close(e->fd);
 	return NULL;
 }

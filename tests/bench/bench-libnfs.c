@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * bench-libnfs: a shape (shape.h) by libnfs, which speaks NFSv3 over TCP: what a program without a
- * mount has today.
+ * bench-libnfs: a shape (shape.h) by libnfs, which speaks NFSv3 over TCP: a program's speed today
+ * without a mount.
  *
  *     bench-libnfs [OPTION]... SHAPE HOST NAME
  *
- * NAME is a file in the export's root, or the beginning of the names of those that are made there.
+ * NAME is a file in the export's root, or the beginning of the names of the files that are made
+ * there.
  * Options beside those of shape.h: -P PORT of NFS and MOUNT. DEPTH blocks are under way by libnfs's
- * asynchronous calls, or, with -S, one by its synchronous ones. What is made and removed goes one
- * after the other.
+ * asynchronous calls, or, with -S, one by its synchronous ones. Creates and unlinks go one after
+ * the
+ * other.
  */
 #include "shape.h"
 
@@ -32,7 +34,7 @@ static double until;
 static uint64_t ops, next, seed;
 static unsigned busy;
 static bool synchronous;
-static uint8_t *buf; /* one block: what comes first is overwritten by what comes next */
+static uint8_t *buf; /* one block: each read overwrites the last one */
 
 static void die(const char *what)
 {
@@ -47,7 +49,7 @@ static void done(int status, struct nfs_context *ctx, void *data, void *private)
 	if (status != (int)shape.block)
 		die("READ or WRITE");
 	if (shape.kind != SHAPE_WRITE)
-		memcpy(buf, data, shape.block); /* libnfs has the data in a buffer of its own */
+		memcpy(buf, data, shape.block); /* libnfs has the data in its own buffer */
 	ops++;
 	busy--;
 	submit();

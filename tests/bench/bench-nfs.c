@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * bench-nfs: a shape (shape.h) as operations of nfsproto, without FUSE: what a mount could reach if
- * the kernel, the way through it and all caches cost nothing.
+ * bench-nfs: a shape (shape.h) as operations of nfsproto, without FUSE: the speed of a mount if the
+ * kernel, the way through the kernel and all caches cost nothing.
  *
  *     bench-nfs [OPTION]... SHAPE HOST NAME
  *
- * NAME is a file in the export's root, or the beginning of the names of those that are made there.
+ * NAME is a file in the export's root, or the beginning of the names of the files that are made
+ * there.
  * Options beside those of shape.h: -p tcp|iwarp|rdma, -P PORT, -v 3|4.1|4.2, -r
  * RDMA_VERSION.
  *
- * DEPTH slots each have one operation under way. The next one of a slot is submitted by the thread
- * that has seen the last one end, so that nothing is handed from thread to thread. A pass of data
- * is OPEN, READ or WRITE (unstable) of each block, COMMIT after writes, CLOSE; a file that is made
- * is OPEN and CLOSE, one that is removed is REMOVE. Only the control thread waits.
+ * DEPTH slots each have one operation under way. The thread that has seen the last operation of a
+ * slot
+ * end submits the next one, so that no operation is handed from thread to thread. A pass of data is
+ * OPEN, READ or WRITE (unstable) of each block, COMMIT after writes, CLOSE; making a file is OPEN
+ * and
+ * CLOSE, removing a file is REMOVE. Only the control thread waits.
  */
 #include "shape.h"
 
@@ -46,7 +49,7 @@ struct slot {
 };
 
 static struct slot slots[SHAPE_MAX_DEPTH];
-static struct nfs_op file; /* the OPEN of the file of data, after it has ended */
+static struct nfs_op file; /* the OPEN of the file of data, after the end of the OPEN */
 static _Atomic uint64_t next, ops;
 static _Atomic unsigned busy;
 static uint64_t limit; /* of next */
@@ -58,7 +61,7 @@ static void die(const char *what, int error)
 	_exit(1);
 }
 
-/* --- one operation that is waited for --------------------------------------------------------- */
+/* --- one operation, with a wait for its end -------------------------------------------------- */
 
 static void wake(struct nfs_op *op)
 {

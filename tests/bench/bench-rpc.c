@@ -118,7 +118,7 @@ static void done(struct rpc_call *call, int error, struct xdr_in *res)
 	if (r->s->proc == PROC_GET && rpc_call_take_sink(call, res, 0, &n))
 		die("data is missing");
 	rpc_call_finish(call);
-	r->done++; /* this and busy: by the progress thread only */
+	r->done++; /* done and busy: by the progress thread only */
 	if (now() < r->until)
 		submit(s);
 	else if (--r->busy == 0)

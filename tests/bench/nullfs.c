@@ -9,7 +9,7 @@
  *
  *     nullfs [-f] [-w WORKERS] [-t SECONDS] [-c] MOUNTPOINT
  *
- * As the mount that it is compared with: WORKERS threads, names and attributes believed for SECONDS
+ * As in the mount under comparison: WORKERS threads, names and attributes believed for SECONDS
  * (1), -c with the kernel's writeback cache. -f: stay in the foreground.
  */
 #define FUSE_USE_VERSION 314
@@ -32,7 +32,7 @@ struct file {
 	char name[64]; /* empty: free */
 	off_t size;
 	mode_t mode;
-	int next; /* in its hash bucket or the free list, -1: end */
+	int next; /* in the hash bucket or the free list, -1: end */
 };
 
 static struct file files[MAX_FILES];
@@ -233,7 +233,7 @@ static const struct fuse_lowlevel_ops ops = {
 	.fsync = null_fsync,
 };
 
-/* Serves until it is unmounted. */
+/* Serves until the unmount. */
 static int serve(struct fuse_session *se, unsigned workers)
 {
 	struct fuse_loop_config *loop = fuse_loop_cfg_create();

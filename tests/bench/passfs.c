@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * passfs: a FUSE file system that passes all on to a folder: what a program on a FUSE file system
- * can expect at best when the data is on this machine.
+ * passfs: a FUSE file system that passes all requests on to a folder: the best that a program on a
+ * FUSE file system can expect when the data is on this machine.
  *
  *     passfs [-f] [-a] [-w WORKERS] [-t SECONDS] FOLDER MOUNTPOINT
  *
  * WORKERS threads (2); names and attributes are believed for SECONDS (1). -a: other users may use
- * it too, and the kernel checks what they may. -f: stay in the foreground.
+ * passfs too, and the kernel checks their rights. -f: stay in the foreground.
  *
  * A node is a file that the kernel knows: an O_PATH descriptor, counted by the kernel's look-ups,
- * in a table by device and inode number. Its address is the kernel's number for it. `lock` guards
- * the table and the counts. What is made belongs to whoever asked for it; all else is done as
- * whoever runs passfs.
+ * in a table by device and inode number. The kernel's number for a node is the node's address.
+ * `lock`
+ * guards the table and the counts. A new file belongs to the user that asked for it; all else is
+ * done
+ * as the user that runs passfs.
  */
 #define FUSE_USE_VERSION 314
 #include <dirent.h>
@@ -39,7 +41,7 @@ struct node {
 	dev_t dev;
 	ino_t ino;
 	uint64_t lookups;  /* lock */
-	struct node *next; /* lock; in its bucket */
+	struct node *next; /* lock; in the node's bucket */
 };
 
 static struct node root = {.fd = -1};
@@ -62,7 +64,7 @@ static void reply(fuse_req_t req, int failed)
 	fuse_reply_err(req, failed ? errno : 0);
 }
 
-/* Where the file itself can be reached, for calls that take no O_PATH descriptor. */
+/* A path to the file itself, for calls that take no O_PATH descriptor. */
 static const char *way_to(int fd)
 {
 	static _Thread_local char path[64];
@@ -78,7 +80,7 @@ static struct node **bucket_of(dev_t dev, ino_t ino)
 	return &buckets[(ino * 31 + dev) % BUCKETS];
 }
 
-/* Counts one look-up of the file that fd is; fd is the table's from now on. NULL: no memory. */
+/* Counts one look-up of the file of fd; fd belongs to the table from now on. NULL: no memory. */
 static struct node *node_get(int fd, const struct stat *st)
 {
 	struct node **bucket = bucket_of(st->st_dev, st->st_ino), *n;
@@ -120,7 +122,7 @@ static void node_put(fuse_ino_t ino, uint64_t count)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Looks name up and counts it. 0 or an errno. */
+/* Looks name up and counts the look-up. 0 or an errno. */
 static int find(fuse_ino_t parent, const char *name, struct fuse_entry_param *e)
 {
 	struct node *n;
@@ -155,7 +157,7 @@ static void reply_found(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_entry(req, &e);
 }
 
-/* What this thread makes until as_self() belongs to the caller. */
+/* Until as_self(), files that this thread makes belong to the caller. */
 static void as_caller(fuse_req_t req)
 {
 	const struct fuse_ctx *c = fuse_req_ctx(req);
@@ -166,7 +168,7 @@ static void as_caller(fuse_req_t req)
 	setfsuid(c->uid);
 }
 
-/* Leaves errno as it is; so do the calls that it makes. */
+/* Leaves errno unchanged, and so do the calls inside. */
 static void as_self(fuse_req_t req)
 {
 	if (geteuid() != 0 || fuse_req_ctx(req)->uid == 0)
@@ -175,7 +177,7 @@ static void as_self(fuse_req_t req)
 	setfsgid(0);
 }
 
-/* Answers with what was made under name, or with errno. */
+/* Answers with the file that was made under name, or with errno. */
 static void reply_made(fuse_req_t req, int failed, fuse_ino_t parent, const char *name)
 {
 	as_self(req);
@@ -332,7 +334,7 @@ static void pass_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *
 	fuse_reply_open(req, fi);
 }
 
-/* Adds d to buf if it fits; how many bytes it takes. */
+/* Adds d to buf if there is room. Returns the number of bytes that d takes. */
 static size_t add_entry(
 	fuse_req_t req, fuse_ino_t ino, const struct dirent *d, char *buf, size_t room, bool plus)
 {
@@ -519,7 +521,7 @@ static const struct fuse_lowlevel_ops ops = {
 	.fallocate = pass_fallocate,
 };
 
-/* Serves until it is unmounted. */
+/* Serves until the unmount. */
 static int serve(struct fuse_session *se, unsigned workers)
 {
 	struct fuse_loop_config *loop = fuse_loop_cfg_create();
@@ -532,9 +534,7 @@ static int serve(struct fuse_session *se, unsigned workers)
 	return ret;
 }
 
-/* One for each file that the kernel remembers; root may have more than the limit that it began
- * with.
- */
+/* One descriptor for each file that the kernel remembers; root may raise its limit. */
 static void many_descriptors(void)
 {
 	struct rlimit r = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * relay: a longer way to a server. Whatever comes on a connection goes on to the server, and back,
- * as late as it is told, in order and without a bound on how much is under way.
+ * relay: a longer way to a server. The relay passes all bytes of a connection on to the server, and
+ * back, with the given delay, in order and without a bound on the bytes under way.
  *
  *     relay [-d MICROSECONDS] [-w FILE] PORT
  *
- * PORT is the server's on 127.0.0.1. The first line of output is the relay's own port. -d: how
- * late, each way. -w: what passes is written to FILE as a capture (pcap, IPv4), with headers made
- * up. It ends with SIGTERM.
+ * PORT is the server's on 127.0.0.1. The first line of output is the relay's own port. -d: the
+ * delay,
+ * each way. -w: the bytes are written to FILE as a capture (pcap, IPv4), with made-up headers. The
+ * relay ends with SIGTERM.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,11 +38,11 @@ struct chunk {
 	uint8_t data[];
 };
 
-/* One direction: what was read from `from` and is to go to `to`. */
+/* One direction: bytes that were read from `from` and go to `to`. */
 struct way {
 	int from, to;
-	uint32_t seq; /* of its next byte, in the capture */
-	bool ended;   /* nothing more comes */
+	uint32_t seq; /* of the next byte, in the capture */
+	bool ended;   /* no more bytes come */
 	STAILQ_HEAD(, chunk) chunks;
 };
 
@@ -176,7 +177,7 @@ static void take(struct conn *c, unsigned w)
 	STAILQ_INSERT_TAIL(&way->chunks, k, link);
 }
 
-/* Sends what is due. */
+/* Sends the chunks that are due. */
 static void pass_on(struct way *way)
 {
 	struct chunk *k;
@@ -187,7 +188,7 @@ static void pass_on(struct way *way)
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		k->off += n < 0 ? k->len : (size_t)n; /* who has gone wants nothing */
+		k->off += n < 0 ? k->len : (size_t)n; /* a closed end gets no more bytes */
 		if (k->off < k->len)
 			continue;
 		STAILQ_REMOVE_HEAD(&way->chunks, link);
@@ -215,7 +216,7 @@ static void forget(void)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* When the next chunk is due that the other end has room for, as far as is known. */
+/* The time of the next due chunk that the other end has room for, as far as is known. */
 static uint64_t next_due(void)
 {
 	uint64_t due = UINT64_MAX;

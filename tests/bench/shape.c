@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * shape: what a benchmark program does, for how long, and how it tells of it.
+ * shape: the work of a benchmark program, the time for it, and the report.
  */
 #include "shape.h"
 
@@ -88,8 +88,8 @@ bool shape_set(struct shape *s, const char *name)
 	return false;
 }
 
-/* Multiplying by an odd number and shifting down turn the numbers below a power of two into each
- * other, each into one; who lands beyond n goes on until he is below. */
+/* Multiplying by an odd number and shifting down map the numbers below a power of two one to one. A
+ * number beyond n is mapped again until it is below n. */
 uint64_t shape_block(const struct shape *s, uint64_t i, uint64_t n, uint64_t seed)
 {
 	uint64_t mask = 1, x;

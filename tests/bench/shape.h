@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * shape: what a benchmark program does, for how long, and how it tells of it: the same words for
+ * shape: the work of a benchmark program, the time for it, and the report: with the same words for
  * all programs, so that their figures can be compared.
  *
  *     PROGRAM [OPTION]... SHAPE
@@ -50,10 +50,10 @@ struct shape_result {
 #define SHAPE_MAX_DEPTH 64
 
 void shape_init(struct shape *s);
-/* One option of SHAPE_OPTIONS. False: it is none, or its value is not valid. */
+/* One option of SHAPE_OPTIONS. False: another option, or an invalid value. */
 bool shape_option(struct shape *s, int opt, const char *value);
-/* The shape by its name, and what the options leave open. False: it does not exist, or a value does
- * not suit it. */
+/* The shape by its name, and defaults for the options. False: no such shape, or a value that does
+ * not suit the shape. */
 bool shape_set(struct shape *s, const char *name);
 
 static inline bool shape_has_data(const struct shape *s)
@@ -61,8 +61,8 @@ static inline bool shape_has_data(const struct shape *s)
 	return s->kind <= SHAPE_RAND;
 }
 
-/* The block that comes i-th: i itself, or, for rand, one of [0, n) in an order that begins
- * somewhere else for each seed. */
+/* The i-th block: i itself, or, for rand, one of [0, n) in an order that begins elsewhere for each
+ * seed. */
 uint64_t shape_block(const struct shape *s, uint64_t i, uint64_t n, uint64_t seed);
 
 double shape_now(void); /* seconds, monotonic */

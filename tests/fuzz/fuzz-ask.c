@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: the request of a command. One that is understood is written as it is read.
+ * Fuzz target: the request of a command. A request that is understood is written as it is read.
  */
 #include <stdint.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Any bytes from the peer of an established iWARP connection. The first byte chooses CRC and how
- * the stream is cut; "%%%w" and "%%%r" at the place of an STag name the open doors, "%%%g" that of
- * a cancelled call.
+ * the stream is cut; "%%%w" and "%%%r" at the place of an STag name the open doors, "%%%g" the door
+ * of a cancelled call.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: both sides' view of MOUNT v3. The first byte chooses what is decoded.
+ * Fuzz target: both sides' view of MOUNT v3. The first byte chooses the message type to decode.
  */
 #include "nfsproto/wire/mount3.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Any bytes as an MPA frame; what decodes must encode to the same words.
+ * Any bytes as an MPA frame. A frame that decodes must encode to the same words.
  */
 #include <stdlib.h>
 #include <string.h>

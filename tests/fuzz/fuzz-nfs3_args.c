@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: a server's view of NFSv3's procedures. The first byte chooses one; what decodes is
- * encoded again, so that every pointer and length that came out is followed.
+ * Fuzz target: a server's view of NFSv3's procedures. The first byte chooses the procedure.
+ * Arguments that decode are encoded again, so that every decoded pointer and length is followed.
  */
 #include "nfsproto/wire/nfs3_xdr.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * What a server may send to the NFSv3 client: results of any kind of call (the first byte says
- * which), and a portmapper's addresses.
+ * Messages that a server may send to the NFSv3 client: results of any kind of call (the first byte
+ * says which), and a portmapper's addresses.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	nfs3_aux_uaddr_port((const char *)data, (uint32_t)size);
 	kind = data[0] % NFS3_KINDS;
-	/* a READ's data is the transport's */
+	/* the transport places the data of a READ */
 	if (nfs3_kinds[kind].get && kind != NFS_READ)
 		results(kind, data[1], data + 2, size - 2);
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: a server's view of a COMPOUND. What decodes is encoded again, so that every pointer
- * and length that came out is followed.
+ * Fuzz target: a server's view of a COMPOUND. Arguments that decode are encoded again, so that
+ * every
+ * decoded pointer and length is followed.
  */
 #include "../unit/nfs4-any.h"
 #include "nfsproto/wire/nfs4_attr.h"

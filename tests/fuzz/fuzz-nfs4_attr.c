@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Fuzz target: fattr4, as attributes and as attributes to be set. Attributes that decode must
- * encode to something that decodes.
+ * encode to bytes that decode.
  */
 #include "nfsproto/wire/nfs4_attr.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * What a server may call its client with: one CB_COMPOUND after the other on the slots of one
- * session. Of each the input says slot, how far its sequence ID is from the last one, and what is
- * behind CB_SEQUENCE: operations by their numbers, with any bytes for arguments. Every answer must
- * parse.
+ * Callbacks from a server to its client: one CB_COMPOUND after the other on the slots of one
+ * session. For each the input gives the slot, the distance of the sequence ID from the last one,
+ * and
+ * the part behind CB_SEQUENCE: operations by their numbers, with any bytes for arguments. Every
+ * answer must parse.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void start(void)
 	nfs4_server_join(&srv, &c.user);
 }
 
-/* The results must be as many as the head says, each that of an operation that was sent. */
+/* There must be as many results as the head says, each of an operation that was sent. */
 static void answer(const struct xdr_out *out)
 {
 	struct nfs4_compound_res head;
@@ -42,7 +43,7 @@ static void answer(const struct xdr_out *out)
 		struct nfs4_cb_sequence_res res;
 		uint32_t op = xdr_get_u32(&x);
 
-		if (status != NFS4_OK) /* nothing comes behind a failure */
+		if (status != NFS4_OK) /* no operation follows a failure */
 			abort();
 		status = xdr_get_u32(&x);
 		if (op == OP_CB_SEQUENCE && status == NFS4_OK &&
@@ -53,7 +54,7 @@ static void answer(const struct xdr_out *out)
 		abort();
 }
 
-/* Puts one operation; how much of the input that takes. */
+/* Puts one operation. Returns how much of the input was used. */
 static size_t operation(struct xdr_out *args, const uint8_t *data, size_t size)
 {
 	size_t len = data[1] % 64 < size - 2 ? data[1] % 64 : size - 2;
@@ -65,7 +66,7 @@ static size_t operation(struct xdr_out *args, const uint8_t *data, size_t size)
 
 static void call(const uint8_t *data, size_t size)
 {
-	static uint8_t buf[2048]; /* as much as a callback gets */
+	static uint8_t buf[2048]; /* the largest answer of a callback */
 	static uint8_t args_buf[1024];
 	uint32_t slot = data[0] % (NFS4_CB_SLOTS + 1);
 	struct nfs4_cb_sequence_args seq = {.session = srv.session,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * What a server may send to the NFSv4.1 client: results of any kind of op (the first byte says
- * which, the rest is what follows SEQUENCE), and callbacks.
+ * Messages that a server may send to the NFSv4.1 client: results of any kind of op (the first byte
+ * says which, the rest follows SEQUENCE), and callbacks.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void start(void)
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
-	c.user.stopping = srv.stopping = true; /* nothing is sent */
+	c.user.stopping = srv.stopping = true; /* no request is sent */
 	nfs4_server_join(&srv, &c.user);
 	nfs4_cb_session(&srv.cb, &srv.session);
 }
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kind = data[0] % (NFS4_KINDS + 1);
 	if (kind == NFS4_KINDS)
 		callback(data + 1, size - 1);
-	else if (kind != NFS_READ) /* its data is the transport's */
+	else if (kind != NFS_READ) /* the transport places the data of a READ */
 		results(kind, data + 1, size - 1);
 	nfs4_deleg_finish(&c);
 	return 0;

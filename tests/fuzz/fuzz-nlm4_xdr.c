@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: both sides' view of NLM v4. The first byte chooses what is decoded; what decodes is
- * encoded again.
+ * Fuzz target: both sides' view of NLM v4. The first byte chooses the message type to decode. A
+ * message that decodes is encoded again.
  */
 #include "nfsproto/wire/nlm4_xdr.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: SM_NOTIFY as it comes from anybody; what decodes is encoded again.
+ * Fuzz target: SM_NOTIFY from any sender. A message that decodes is encoded again.
  */
 #include "nfsproto/wire/nsm_xdr.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target: the lines of a daemon's report. A report that is read can be written, and is the
- * same when it is read again.
+ * Fuzz target: the lines of a daemon's report. A report that was read can be written, and is the
+ * same after a second reading.
  */
 #include <stdint.h>
 #include <stdlib.h>

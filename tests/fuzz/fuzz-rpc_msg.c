@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of transport/rpc/rpc_msg and rpc_auth_sys: both readers, and what a reader accepts
- * can be written again.
+ * Fuzz target of transport/rpc/rpc_msg and rpc_auth_sys: both readers. A message that a reader
+ * accepts can be written again.
  */
 #include <stdlib.h>
 

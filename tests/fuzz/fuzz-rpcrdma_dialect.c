@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Fuzz target of the codecs behind transport/rpcrdma/rpcrdma_dialect, of rpcrdma_priv, of
- * rpcrdma_props and of ccp: what decodes, encodes to the same bytes.
+ * rpcrdma_props and of ccp. A header that decodes must encode to the same bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,28 +19,28 @@
 static const struct rpcrdma_dialect *const all[] = {&rpcrdma_v2_rtr, &rpcrdma_v2_2016_rtr,
 	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};
 
-/* The credit word of an ERR_VERS is not kept, and that of version 2 is made of its halves. An
- * ERR_VERS in the form of version 2 is written in that of all. */
+/* The codecs do not keep the credit word of an ERR_VERS, and make the credit word of version 2 from
+ * its halves. An ERR_VERS in the form of version 2 is written in the common form. */
 static bool same(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, size_t n,
 	const uint8_t *a, const uint8_t *b)
 {
 	if (rpcrdma_hdr_is_err_vers(h) && h->len != RPCRDMA_ERR_VERS_LEN)
 		return n == RPCRDMA_ERR_VERS_LEN && !memcmp(a + n - 8, b + h->len - 8, 8);
-	/* what follows the code of an error there is zeros when it is written */
+	/* the words behind the code of an error are written as zeros there */
 	if (d->legacy && h->proc == RDMA_ERROR && !rpcrdma_hdr_is_err_vers(h))
 		return n >= h->len && !memcmp(a, b, RPCRDMA_FIXED_LEN);
-	if (h->proc == RPCRDMA_XMT_REQ) /* without sets that have no places */
+	if (h->proc == RPCRDMA_XMT_REQ) /* without empty sets of places */
 		return n <= h->len && !memcmp(a, b, 8);
 	if (n != h->len)
 		return false;
-	if (h->proc == RDMA_ERROR && d->talks) /* a response, whether its flags say so or not */
+	if (h->proc == RDMA_ERROR && d->talks) /* a response, for any flags */
 		return !memcmp(a, b, 8) && !memcmp(a + 20, b + 20, n - 20);
 	if (rpcrdma_hdr_is_err_vers(h) || d->talks)
 		return !memcmp(a, b, 8) && !memcmp(a + 12, b + 12, n - 12);
 	return !memcmp(a, b, n);
 }
 
-/* Properties that are read are the same when they have been written. */
+/* Properties that were read are the same after a write and a second reading. */
 static void fuzz_props(const uint8_t *data, size_t size)
 {
 	static uint32_t out[(RPCRDMA_AUTH_MAX + 1024) / 4];
@@ -61,7 +61,7 @@ static void fuzz_props(const uint8_t *data, size_t size)
 		abort();
 }
 
-/* The same of what CONF_RDMA asks and answers. */
+/* The same for the requests and answers of CONF_RDMA. */
 static void fuzz_ccp(const uint8_t *data, size_t size)
 {
 	uint32_t out[CCP_WIRE / 4];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of a whole requester of RPC-over-RDMA, in its states: the bytes are the script of its
- * peer (scripted.h).
+ * Fuzz target of a whole requester of RPC-over-RDMA, in all its states: the bytes are the script of
+ * the peer (scripted.h).
  */
 #include "scripted.h"
 

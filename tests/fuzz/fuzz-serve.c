@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * COMPOUNDs of any bytes, put to a server on a temporary directory. The first byte says how many
- * operations follow a good SEQUENCE and PUTROOTFH, in minor version 2 or, with its high bit, 1, on
- * the root or, with the next bit, on a file; 0: the bytes are the whole COMPOUND.
+ * operations follow a good SEQUENCE and PUTROOTFH, in minor version 2 or, with the byte's high bit,
+ * 1,
+ * on the root or, with the next bit, on a file; 0: the bytes are the whole COMPOUND.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -125,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xdr_out_init(&out, call, sizeof(call));
 	at = nfs4_put_compound_args(&out, "", data[0] & 0x80 ? 1 : 2);
 	nfs4_put_sequence_args(&out, &a);
-	if (data[0] & 0x40) { /* two of them: COPY and CLONE take the saved one too */
+	if (data[0] & 0x40) { /* two handles: COPY and CLONE take the saved one too */
 		nfs4_put_putfh_args(&out, &file[0]);
 		nfs4_put_op(&out, OP_SAVEFH);
 		nfs4_put_putfh_args(&out, &file[1]);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Any text as the source of a mount. A URL that is taken has a host and a path without control
- * characters, and its options are those that a link may set.
+ * characters, and only options that a link may set.
  */
 #include <ctype.h>
 #include <stdint.h>

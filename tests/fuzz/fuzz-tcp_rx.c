@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of transport/tcp/tcp_rx: the input is the stream, cut into reads by its first byte.
- * Every fourth XID has a call under way, with a sink.
+ * Fuzz target of transport/tcp/tcp_rx: the input is the stream; the first byte says how the stream
+ * is
+ * cut into reads. Every fourth XID has a call under way, with a sink.
  */
 #include <string.h>
 

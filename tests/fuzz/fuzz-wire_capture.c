@@ -11,7 +11,7 @@
 #include "contrib/rnfs-wire/conn.h"
 #include "transport/iwarp/mpa.h"
 
-/* Set-up as the first byte has it, then the rest in turns. */
+/* The set-up that the first byte chooses, then the rest in turns. */
 static void as_connection(struct sink *sink, const uint8_t *data, size_t size)
 {
 	uint8_t frame[MPA_MAX_FRAME];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: what the peer may do. An action is a byte, and what it takes of the script.
+ * scripted: the actions of the peer. An action is a byte of the script, and the bytes that the
+ * action takes.
  */
 #include <endian.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static struct scripted_end *const end = &scripted_end;
 
 /* --- answering -------------------------------------------------------------------------------- */
 
-/* What a dishonest answer says of its chunks. */
+/* The chunks of a dishonest answer. */
 static void lie_about_chunks(struct script *s)
 {
 	uint8_t b = script_u8(s);
@@ -48,11 +49,11 @@ static void lie_about_chunks(struct script *s)
 	}
 }
 
-/* Answers call i of the end's. */
+/* Answers call i of the end. */
 static void answer(struct script *s, unsigned i, const struct how *how, bool again)
 {
 	const struct rpcrdma_hdr *call = &peer.seen[i].h;
-	/* the end may have changed its mind since */
+	/* the end may have changed its dialect since */
 	const struct rpcrdma_dialect *d = peer.honest ? peer_spoken() : peer.seen[i].d;
 	uint8_t shape = script_u8(s);
 	uint32_t len = 24 + script_len(s), more = shape >> 4 & 3;
@@ -207,7 +208,7 @@ static void call(struct script *s)
 	} else if (shape & 4 && shape & 1) {
 		memcpy(&word, peer.body + opaque - 4, 4);
 		n = be32toh(word);
-		if (shape & 8) /* with its round-up */
+		if (shape & 8) /* with the round-up */
 			n += xdr_pad(n);
 		peer_give(peer.body + opaque, n, opaque, k);
 		n += xdr_pad(n);
@@ -223,7 +224,7 @@ static void call(struct script *s)
 	if (peer.hdr.nsegs && chunks & 8)
 		peer.hdr.inv_handle = peer.hdr.seg[0].handle;
 	if (end->requester && !d->talks && !rpcrdma_hdr_chunkless(&peer.hdr))
-		peer.honest = false; /* it does not say that it is a call */
+		peer.honest = false; /* the header does not say that the message is a call */
 	if (!peer.honest && chunks & 16)
 		lie_about_call(s);
 	peer_say(d, len, &how, shape >> 4 & 3);
@@ -276,7 +277,7 @@ static void babble(struct script *s)
 	peer_send(NULL, peer.body, n, b & 0x40, scripted.next_stag - b % 16u);
 }
 
-/* RDMA Write to a door of the end's, or beside it. */
+/* RDMA Write to a door of the end, or beside a door. */
 static void write_somewhere(struct script *s)
 {
 	uint32_t stag = scripted.next_stag - script_u8(s) % 32u, at = script_u16(s);
@@ -286,7 +287,7 @@ static void write_somewhere(struct script *s)
 	scripted_write(stag, 0x10000 + at - 16u, peer.body, len);
 }
 
-/* An optional operation of version 2 of 2016, or what looks like it. */
+/* An optional operation of version 2 of 2016, or bytes like such an operation. */
 static void option(struct script *s)
 {
 	uint8_t b = script_u8(s), cut = script_u8(s);

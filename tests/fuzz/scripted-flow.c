@@ -6,7 +6,7 @@
  */
 #include "scripted-peer.h"
 
-/* Messages of the peer's that the end has taken up. */
+/* Messages of the peer that the end has taken up. */
 static unsigned taken_up(void)
 {
 	const struct rpcrdma_conn *c = scripted_rdma();
@@ -21,7 +21,7 @@ static unsigned taken_up(void)
 	return n;
 }
 
-/* One more is. */
+/* The end has taken up one more message. */
 static void hear(const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len)
 {
 	struct flow *f = &peer.flow;

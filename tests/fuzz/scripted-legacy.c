@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: what the peer may do in the dialect of 2005: limits, padding, and answers that are
- * read.
+ * scripted: the peer's actions in the dialect of 2005: limits, padding, and answers to be read.
  */
 #include <endian.h>
 #include <string.h>
@@ -29,7 +28,7 @@ static void note_size(uint32_t n)
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* The answer: of the wrong sort, for a lie. */
+/* The answer; a lie is an answer of the wrong kind. */
 static void tell_limits(struct script *s, uint8_t what)
 {
 	uint32_t size = ONE_OF(sizes, s), align = ONE_OF(aligns, s), reads = script_u8(s) % 20u;
@@ -84,7 +83,7 @@ void peer_ask(struct script *s)
 		13);
 	rpcrdma_hdr_init(&peer.hdr, xid, RPCRDMA_DIR_CALL, RDMA_MSG);
 	peer_credits(s);
-	peer_taint(xid); /* it is not the service that answers */
+	peer_taint(xid); /* the service does not see this call */
 	note_size(reply);
 	peer_say_one(&rpcrdma_legacy, peer.body, 4 * (b & 64 ? 12 : 13), &how);
 }
@@ -158,7 +157,7 @@ bool peer_is_padded(const struct xdr_in *args, const struct made *m)
 
 /* --- answers that the peer reads -------------------------------------------------------------- */
 
-/* Of the bytes that are lent, if all are to be had. */
+/* Sum of the lent bytes, if the peer can read all of them. */
 static bool sum_of(const struct lent *l, uint32_t *sum)
 {
 	*sum = 1;
@@ -217,7 +216,7 @@ void peer_say_done(struct script *s)
 
 /* --- answers that the end reads --------------------------------------------------------------- */
 
-/* Bytes that the answer to a call may have in all. */
+/* Most bytes of the whole answer to a call. */
 static uint32_t bound_of(uint32_t xid)
 {
 	const struct scripted_call *c = scripted_find(xid);
@@ -245,7 +244,7 @@ uint32_t peer_lend(struct script *s, const struct rpcrdma_hdr *call, uint32_t n)
 		peer.hdr.proc = RDMA_NOMSG;
 		return 0;
 	}
-	/* what is not read goes to the front */
+	/* the unread part goes to the front */
 	for (unsigned i = 0, left = n - at, gone = 0; i < (how >> 1 & 3u); i++) {
 		part = left / 2 & ~3u;
 		if (part < 8)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: the end that is tried, and its owner: who makes calls over it, takes some back, and
- * serves those of the peer, at once or later.
+ * scripted: the end under test, and its owner. The owner makes calls over the end, takes some back,
+ * and serves the peer's calls, at once or later.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "transport/rpc/rpc_msg.h"
 
 #define MAX_ACTS  300
-#define MAX_QUIET 3 /* rounds without anything to do, at the end */
+#define MAX_QUIET 3 /* rounds without any work, at the end */
 
 struct scripted_end scripted_end;
 
@@ -47,7 +47,7 @@ struct flat scripted_flatten(const uint8_t *head, uint32_t nhead, const uint8_t 
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* len bytes in n pieces with something between them, in one block. False: no memory. */
+/* len bytes in n pieces with gaps between, in one block. False: no memory. */
 static bool pieces(struct mem_buf **b, struct seg *seg, uint32_t len, unsigned n)
 {
 	uint32_t at = 0, left = len;
@@ -67,7 +67,7 @@ static bool pieces(struct mem_buf **b, struct seg *seg, uint32_t len, unsigned n
 	return true;
 }
 
-/* Most data lies in few. */
+/* Most data lies in few pieces. */
 static unsigned how_many_pieces(struct script *s)
 {
 	uint8_t b = script_u8(s);
@@ -75,7 +75,7 @@ static unsigned how_many_pieces(struct script *s)
 	return 1 + (b < 224 ? b % 4u : b % SCRIPTED_PIECES);
 }
 
-/* Bytes of a message: where bulk memory is reached through doors alone, it is in no such block. */
+/* Bytes of a message. Where only doors reach bulk memory, the message is not in such a block. */
 static uint32_t message_len(struct script *s)
 {
 	uint32_t n = script_len(s) & ~3u;
@@ -279,7 +279,8 @@ static struct mem_pool *pool_of(struct script *s)
 	return unlimited;
 }
 
-/* What the end speaks: version 1, or that of 2005, or both, and one of those that are called 2. */
+/* The versions of the end: 1, or the one of 2005, or both, and one of the dialects that are called
+ * 2. */
 static unsigned versions(uint8_t b)
 {
 	static const unsigned ones[] = {
@@ -342,13 +343,13 @@ static bool calls_live(void)
 	return false;
 }
 
-/* The peer is honest from now on: all that is under way must come to an end. */
+/* The peer is honest from now on: all calls under way must come to an end. */
 static void settle(void)
 {
 	struct rpcrdma_conn *c = scripted_rdma();
 	int quiet = 0;
 
-	scripted_end.script->left = 0; /* what there is from now on is 0 */
+	scripted_end.script->left = 0; /* all further bytes of the script are 0 */
 	scripted.failing = 0;
 	scripted.lazy = false;
 	scripted.batch = 16;
@@ -368,7 +369,7 @@ static void settle(void)
 	if (scripted_end.down)
 		return;
 	if (mem_pool_limit(scripted_end.pool) && (!TAILQ_EMPTY(&c->waiting) || c->alone_ns))
-		return; /* for more memory than there can be */
+		return; /* a call waits for more memory than the pool can have */
 	SCRIPTED_CHECK(quiet == MAX_QUIET);
 	SCRIPTED_CHECK(!calls_live());
 	SCRIPTED_CHECK(!scripted_end.nreqs && !peer_unanswered() && !scripted.waiting);
@@ -379,7 +380,7 @@ static void settle(void)
 	SCRIPTED_CHECK(!c->nlent);
 }
 
-/* Nothing of the pool is in use. */
+/* Checks that no memory of the pool is in use. */
 static void pool_end(void)
 {
 	struct mem_stats st;

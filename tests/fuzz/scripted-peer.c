@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: the peer. It speaks whatever dialect there is, answers the end's calls, makes calls of
- * its own, and does either well or as badly as the script has it.
+ * scripted: the peer. The peer speaks any dialect, answers the end's calls, makes calls, and does
+ * both well or badly, as the script says.
  *
- * What it has said under an XID that it has been dishonest with (`tainted`) is not expected back.
+ * A message under an XID with which the peer has been dishonest (`tainted`) is not expected back.
  */
 #include <endian.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct peer peer;
 
-/* --- what was said ---------------------------------------------------------------------------- */
+/* --- messages of the peer --------------------------------------------------------------------- */
 
 bool peer_tainted(uint32_t xid)
 {
@@ -52,7 +52,7 @@ static void offer_run(
 		offer_seg(&h->seg[at->first + i], access);
 }
 
-/* What a header lets the end do with the peer's memory. */
+/* The accesses to the peer's memory that a header allows the end. */
 static void offer(const struct rpcrdma_hdr *h)
 {
 	bool lists = h->proc == RDMA_MSG || h->proc == RDMA_NOMSG || h->proc == RDMA_MSGP;
@@ -67,7 +67,8 @@ static void offer(const struct rpcrdma_hdr *h)
 		offer_run(h, &h->rtr.place[i].at, PROV_REMOTE_WRITE);
 }
 
-/* What the end makes of a message by its version word, if that is one of its own. */
+/* The dialect that the end takes a message for, by the version word; NULL: none of the end's
+ * dialects. */
 static const struct rpcrdma_dialect *taken_for(const uint8_t *msg, uint32_t len)
 {
 	uint32_t vers;
@@ -154,7 +155,7 @@ static bool is_same(uint32_t xid, const uint8_t *data, size_t n)
 	return false;
 }
 
-/* The message that ended with Send i, of this XID, is these bytes. */
+/* Are these bytes the message that ended with Send i, under this XID? */
 static bool said(unsigned i, uint32_t xid, const uint8_t *data, size_t len)
 {
 	static struct rpcrdma_hdr h;
@@ -180,7 +181,7 @@ static bool said(unsigned i, uint32_t xid, const uint8_t *data, size_t len)
 	}
 }
 
-/* Are the data of a payload where the call wanted them? */
+/* Is the data of a payload where the call wanted it? */
 static bool in_sink(const struct scripted_call *c, const struct xdr_payload *p, unsigned *sink)
 {
 	while (*sink < c->rpc.nsinks && !seg_list_same(&p->data, &c->rpc.sink[*sink]))
@@ -188,7 +189,7 @@ static bool in_sink(const struct scripted_call *c, const struct xdr_payload *p, 
 	return *sink < c->rpc.nsinks && p->data.len <= c->rpc.sink[(*sink)++].len;
 }
 
-/* Or what the peer has said with the message? */
+/* Or does the payload equal data that the peer has sent with the message? */
 static bool was_beside(const struct scripted_call *c, const struct xdr_payload *p)
 {
 	uint8_t *data;
@@ -223,7 +224,7 @@ void peer_check_reply(const struct scripted_call *c, const struct xdr_in *msg)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Those that come to the service are what was made under their XIDs. */
+/* A call at the service must equal a call with the same XID that the peer has made. */
 void peer_check_request(const struct rpc_req *req)
 {
 	struct flat f = scripted_flatten(NULL, 0, req->args.base, (uint32_t)req->args.len,
@@ -279,7 +280,8 @@ unsigned peer_unanswered(void)
 	return n;
 }
 
-/* --- what the end does ------------------------------------------------------------------------ */
+/* --- messages and accesses of the end
+ * ---------------------------------------------------------- */
 
 bool peer_offered(uint32_t handle, uint64_t offset, uint32_t len, unsigned access)
 {
@@ -346,7 +348,7 @@ static int payload(
 	return peer_from_chunk(h, &h->write[i], f) ? 1 : -1;
 }
 
-/* Is that the answer? */
+/* Are the words the expected answer? */
 static bool answers(
 	const struct expected *e, const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len)
 {
@@ -401,7 +403,8 @@ void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 {
 	struct flat f = {NULL, 0};
 	bool valid = true, error = h->proc == RDMA_ERROR;
-	bool found = peer_tainted(h->xid) || (error && !h->xid); /* 0: its properties */
+	/* 0: about the peer's properties */
+	bool found = peer_tainted(h->xid) || (error && !h->xid);
 
 	if (h->nreads) {
 		peer_note_lent(h);
@@ -412,7 +415,7 @@ void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 	}
 	body = f.data ? f.data : body;
 	len = f.data ? f.len : len;
-	/* nobody knows which of them it is about; or it is of a first transmission only */
+	/* the error may be about any of several calls, or about a first transmission only */
 	if (error && calls_made(h->xid) > !peer_spoken()->places)
 		peer_taint(h->xid);
 	/* an error is about the last answer: it waits behind no other */
@@ -426,12 +429,12 @@ void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 		e->done = found = true;
 		break;
 	}
-	found |= error && calls_made(h->xid); /* refused before the service saw it */
+	found |= error && calls_made(h->xid); /* refused before the service saw the call */
 	free(f.data);
 	SCRIPTED_CHECK(found || !valid);
 }
 
-/* What the peer reads of the end's memory. */
+/* Reads memory of the end. */
 static bool read_into(struct flat *f, const struct rpcrdma_seg *s)
 {
 	const uint8_t *m = scripted_readable(s->handle, s->offset, s->length);
@@ -442,7 +445,7 @@ static bool read_into(struct flat *f, const struct rpcrdma_seg *s)
 	return m;
 }
 
-/* Puts a message with Read chunks together. False: it cannot be read (any more). */
+/* Puts a message with Read chunks together. False: the peer cannot read it (any more). */
 static bool whole(struct flat *f, const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len)
 {
 	uint32_t all = len, at = 0;
@@ -513,7 +516,7 @@ static bool is_call(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 	return h->proc == RDMA_NOMSG ? scripted_end.requester : len >= 8 && !body[7];
 }
 
-/* The end may send so many bytes at once. */
+/* The most bytes of one Send of the end. */
 static uint32_t takes(const struct rpcrdma_dialect *d)
 {
 	const struct prov_conn *pc = &scripted.prov;
@@ -531,7 +534,8 @@ static void got_message(const uint8_t *msg, uint32_t len)
 	static struct rpcrdma_hdr h;
 
 	if (rpcrdma_dialect_decode(d, &h, msg, len)) {
-		/* answered before it left, by a guess, and made anew for that */
+		/* the peer has guessed the answer before the call left, and the end has made the
+		 * call anew */
 		SCRIPTED_CHECK(peer.ntaints);
 		return;
 	}
@@ -606,7 +610,7 @@ void peer_got(const struct prov_wr *wr)
 	}
 }
 
-/* The oldest RDMA Read of the end's. */
+/* Carries out the end's oldest RDMA Read. */
 void peer_answer_read(void)
 {
 	const struct prov_wr *wr = &scripted.reads[0];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted-peer: what the files of the peer share.
+ * scripted-peer: declarations that the files of the peer share.
  *
- *   scripted-peer.c    knows what was said, and checks what comes
- *   scripted-say.c     how it says something, well or badly
- *   scripted-acts.c    what it may do, in every dialect
+ *   scripted-peer.c    knows the peer's messages, and checks the end's
+ *   scripted-say.c     sends a message, well or badly
+ *   scripted-acts.c    the actions in every dialect
  *   scripted-place.c   ... with Transmit Requests and Responses
- *   scripted-flow.c    how much it lets the end send
+ *   scripted-flow.c    how much the peer lets the end send
  *   scripted-legacy.c  ... in the dialect of 2005
  */
 #ifndef RNFS_FUZZ_SCRIPTED_PEER_H
@@ -16,7 +16,7 @@
 #include "scripted.h"
 
 #define PEER_PROG     0x20000123
-#define PEER_HANDLE   0x9000 /* and 255 more: its memory */
+#define PEER_HANDLE   0x9000 /* and 255 more: the peer's memory */
 #define PEER_SENDS    1024
 #define PEER_OFFERS   1024
 #define PEER_TAINTS   256
@@ -25,7 +25,7 @@
 #define PEER_SEEN     32
 #define PEER_SAME     256
 #define PEER_LENT     64
-#define PEER_SEND_MAX 4096 /* that every end takes */
+#define PEER_SEND_MAX 4096 /* Send size that every end takes */
 
 /* An answer that the service has given. */
 struct expected {
@@ -35,34 +35,35 @@ struct expected {
 	uint32_t len;
 	unsigned npayloads;
 	uint32_t pos[XDR_MAX_PAYLOADS];
-	uint32_t from[XDR_MAX_PAYLOADS]; /* the operation of the call that it results from */
+	uint32_t from[XDR_MAX_PAYLOADS]; /* the operation of the call that the payload results from
+					  */
 	struct flat payload[XDR_MAX_PAYLOADS];
 };
 
-/* A call of its own, as it is without RDMA; or a piece of an answer that is read or placed. */
+/* A call of the peer, as without RDMA; or a piece of an answer that is read or placed. */
 struct made {
 	uint32_t xid;
 	struct flat flat;
-	uint32_t opaque; /* of a call: where its opaque begins, 0: it has none */
-	/* Of a Transmit Request: the ranges of its places. */
+	uint32_t opaque; /* of a call: where the opaque begins, 0: no opaque */
+	/* Of a Transmit Request: the ranges of the places. */
 	unsigned nplaces;
 	uint32_t begin[XDR_MAX_PAYLOADS], end[XDR_MAX_PAYLOADS];
 };
 
-/* An answer of the end's that the peer may read until it says RDMA_DONE. */
+/* An answer of the end, open for reading until the peer says RDMA_DONE. */
 struct lent {
 	uint32_t xid, sum;
 	unsigned nreads;
 	struct rpcrdma_read read[XDR_MAX_PAYLOADS];
 };
 
-/* How many Sends the end may post, by the messages of the peer's that it has taken up. */
+/* How many Sends the end may post, by the peer's messages that the end has taken up. */
 struct flow {
 	unsigned heard;
 	uint32_t grant, room, banked;
 };
 
-/* A message of several transmissions of the end's, as far as it is here. */
+/* A message of the end in several transmissions, as far as it is here. */
 struct transmissions {
 	unsigned count, n;
 	struct rpcrdma_hdr h; /* of the first */
@@ -73,12 +74,12 @@ struct transmissions {
 };
 
 struct peer {
-	bool honest;			 /* what it says now */
-	const struct rpcrdma_dialect *d; /* what it has begun with, or NULL ... */
-	bool mixed;			 /* ... and there was another since */
-	struct rpcrdma_hdr hdr;		 /* of the message that is being made ... */
-	uint8_t body[1u << 20];		 /* ... and the RPC message behind it */
-	/* all that it has said */
+	bool honest;			 /* for the present message */
+	const struct rpcrdma_dialect *d; /* the first dialect of the peer, or NULL ... */
+	bool mixed;			 /* ... and the peer has used another since */
+	struct rpcrdma_hdr hdr;		 /* of the message under construction ... */
+	uint8_t body[1u << 20];		 /* ... and the RPC message behind the header */
+	/* all messages of the peer */
 	uint8_t said[4u << 20];
 	uint32_t nsaid;
 	struct {
@@ -93,19 +94,19 @@ struct peer {
 	unsigned noffers;
 	uint32_t taint[PEER_TAINTS];
 	unsigned ntaints;
-	struct rpcrdma_props told; /* what it said of placement first */
-	uint32_t takes;		   /* bytes of a Send, the most that it has ever said to take */
-	/* Reply chunks of the end's that it has written to */
+	struct rpcrdma_props told; /* the peer's first properties of placement */
+	uint32_t takes;		   /* bytes of a Send, the most that the peer has ever told */
+	/* Reply chunks of the end that the peer has written to */
 	const uint8_t *in_chunk[PEER_SENDS];
 	unsigned nlong;
-	struct made made[PEER_MADE]; /* its calls */
+	struct made made[PEER_MADE]; /* calls of the peer */
 	unsigned nmade;
-	struct made same[PEER_SAME]; /* pieces of its answers */
+	struct made same[PEER_SAME]; /* pieces of the peer's answers */
 	unsigned nsame;
 	uint32_t next_xid;
 	struct expected expected[PEER_EXPECTED];
 	unsigned nexpected;
-	/* the end's calls that are not answered */
+	/* unanswered calls of the end */
 	struct {
 		const struct rpcrdma_dialect *d;
 		struct rpcrdma_hdr h;
@@ -113,17 +114,17 @@ struct peer {
 	unsigned nseen;
 	struct lent lent[PEER_LENT];
 	unsigned nlent;
-	uint32_t due[PEER_SAME]; /* answers of its own that the end may say RDMA_DONE to */
+	uint32_t due[PEER_SAME]; /* answers of the peer that the end may say RDMA_DONE to */
 	unsigned ndue;
-	/* the end's message that goes on */
+	/* the end's continued message */
 	uint8_t joined[4u << 20];
 	uint32_t njoined, joined_xid;
 	struct transmissions group;
 	struct flow flow;
 	uint8_t msg[1u << 18];
-	bool asked; /* the end wants to know its limits, under this XID */
+	bool asked; /* the end asks for the peer's limits, under this XID */
 	uint32_t asked_xid;
-	/* its memory, up to narena in use */
+	/* the peer's memory, up to narena in use */
 	uint8_t arena[4u << 20];
 	uint32_t narena;
 };
@@ -131,25 +132,25 @@ extern struct peer peer;
 
 /* --- scripted-peer.c -------------------------------------------------------------------------- */
 
-/* One Send, in dialect d, or in none (NULL). False: nothing can be said any more. */
+/* One Send, in dialect d, or in none (NULL). False: the peer cannot send any more. */
 bool peer_send(
 	const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len, bool inv, uint32_t stag);
 void peer_answer_read(void);
-/* Has it been dishonest with that? */
+/* Has the peer been dishonest with this XID? */
 bool peer_tainted(uint32_t xid);
 void peer_taint(uint32_t xid);
-/* A piece of the answer to that call is n bytes. */
+/* A piece of the answer to this call is n bytes. */
 void peer_same(uint32_t xid, const uint8_t *data, uint32_t n);
 /* Is this memory offered to the end? */
 bool peer_offered(uint32_t handle, uint64_t offset, uint32_t len, unsigned access);
-/* The peer's memory, or NULL: it has none there. */
+/* The peer's memory, or NULL: the peer has no memory there. */
 uint8_t *peer_memory(uint32_t handle, uint64_t offset, uint32_t len);
 /* The bytes of a chunk that the end has written; false: not all is the peer's memory. */
 bool peer_from_chunk(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c, struct flat *f);
-/* A call of the end's, under header h, is whole: f, or it cannot be read any more (NULL). */
+/* A call of the end, under header h, is whole: f, or (NULL) the peer cannot read it any more. */
 void peer_got_call(
 	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const struct flat *f);
-/* A reply, whole, or an error. */
+/* The end has sent a reply, whole, or an error. */
 void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len);
 
 /* --- scripted-say.c --------------------------------------------------------------------------- */
@@ -157,49 +158,50 @@ void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 struct how {
 	bool inv; /* with this Send, at the end */
 	uint32_t stag;
-	/* of a dishonest one: byte `at` is changed, so much is cut off, or it ends in the middle */
+	/* of a dishonest message: byte `at` is changed, `cut` bytes are cut off, or the message
+	 * ends in the middle */
 	unsigned change, at, cut;
 	bool stops;
 };
 struct how peer_how(struct script *s);
 
-/* What the end speaks now. */
+/* The dialect of the end now. */
 const struct rpcrdma_dialect *peer_spoken(void);
-/* One of all that there are. */
+/* Any one of all dialects. */
 const struct rpcrdma_dialect *peer_any_dialect(struct script *s);
 void peer_words(uint8_t *to, const uint32_t *w, unsigned n);
 /* One Send: peer.hdr, and n bytes. */
 bool peer_say_one(
 	const struct rpcrdma_dialect *d, const uint8_t *data, uint32_t n, const struct how *how);
-/* peer.hdr and the n bytes of peer.body, in as many Sends as it takes, or more. */
+/* Sends peer.hdr and the n bytes of peer.body, in as many Sends as needed, or more. */
 void peer_say(const struct rpcrdma_dialect *d, uint32_t n, const struct how *how, unsigned more);
 void peer_credits(struct script *s);
-/* Writes len bytes of data into a chunk of the call's, as far as it goes. */
+/* Writes len bytes of data into a chunk of the call, as far as the chunk goes. */
 void peer_fill_chunk(const struct rpcrdma_chunk *c, const uint8_t *data, uint32_t len,
 	const struct rpcrdma_hdr *call);
 /* Segments of memory for len bytes in all, as many as k. */
 unsigned peer_segments(struct rpcrdma_seg *seg, uint32_t len, unsigned k);
-/* Memory with these bytes in it, as the Read chunk at position. */
+/* Memory with these bytes, as the Read chunk at position. */
 void peer_give(const uint8_t *data, uint32_t len, uint32_t position, unsigned k);
-/* peer.body is a call whose arguments are some bytes, and perhaps an opaque and a word. Its length;
- * *opaque: where that begins. */
+/* Makes peer.body a call with some bytes as arguments, and perhaps an opaque and a word. Returns
+ * the length; *opaque: where the opaque begins. */
 uint32_t peer_make_call(struct script *s, uint32_t xid, uint32_t *opaque, bool has_opaque);
-/* Remembers it. False: there are too many. */
+/* Remembers the call. False: there are too many calls. */
 bool peer_made(uint32_t xid, uint32_t len, uint32_t opaque);
 
 /* --- scripted-place.c ------------------------------------------------------------------------- */
 
-/* A transmission of the end's. */
+/* The end has sent a transmission. */
 void peer_got_transmission(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h,
 	const uint8_t *msg, uint32_t len);
-/* Payload i of the answer e, which came under header h. 0: in the message; 1: *f, to be freed; -1:
- * unknown. */
+/* Payload i of the answer e, which came under header h. Returns 0: in the message; 1: *f, which the
+ * caller frees; -1: unknown. */
 int peer_placed_payload(
 	const struct expected *e, const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
 void peer_drop_transmissions(void);
 /* Acts. */
 void peer_call_placed(struct script *s);
-/* The answer to the call under this header, whose message is the n bytes of peer.body. */
+/* Answers the call under this header. The message is the n bytes of peer.body. */
 void peer_answer_placed(
 	struct script *s, const struct rpcrdma_hdr *call, uint32_t n, const struct how *how);
 void peer_report(struct script *s);
@@ -208,16 +210,16 @@ void peer_tell(struct script *s);
 /* --- scripted-flow.c -------------------------------------------------------------------------- */
 
 void peer_flow_begin(void);
-/* The end has sent a message with this header: it must have had leave. */
+/* The end has sent a message with this header: the peer must have allowed a Send. */
 void peer_flow_sent(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h);
 
 /* --- scripted-legacy.c ------------------------------------------------------------------------ */
 
-/* A call with padding, of which f is made without. */
+/* Makes f from a padded call, without the padding. */
 void peer_unpad(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len, struct flat *f);
-/* Are the arguments of that call, which came with padding, those of m? */
+/* Are the arguments of the padded call equal to those of m? */
 bool peer_is_padded(const struct xdr_in *args, const struct made *m);
-/* An answer of the end's is to be read, under header h. */
+/* The peer is to read an answer of the end, under header h. */
 void peer_note_lent(const struct rpcrdma_hdr *h);
 /* The end says RDMA_DONE. */
 void peer_got_done(const struct rpcrdma_hdr *h);
@@ -225,7 +227,7 @@ void peer_got_done(const struct rpcrdma_hdr *h);
 void peer_ask(struct script *s);
 void peer_call_padded(struct script *s);
 void peer_say_done(struct script *s);
-/* The answer whose message is the n bytes of peer.body, as Read chunks. Bytes that are left. */
+/* Answers with the n bytes of peer.body as Read chunks. Returns the number of bytes left. */
 uint32_t peer_lend(struct script *s, const struct rpcrdma_hdr *call, uint32_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: what the peer may do with data that Sends place: Transmit Requests, Responses and
- * Continues, errors about them, and what it tells of its receive buffers.
+ * scripted: the peer's actions with data that Sends place: Transmit Requests, Responses and
+ * Continues, errors about them, and the properties of the peer's receive buffers.
  */
 #include <endian.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define HEAD 1024u /* of the end's receive buffers, before the targets (rpcrdma_place.c) ... */
 #define PAGE 4096u
-#define OWN  17u /* ... of this size, and so many */
+#define OWN  17u /* ... of this size, and this many */
 #define MOST RPCRDMA_RTR_SENDS
 
 /* --- the end's -------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ void peer_drop_transmissions(void)
 	g->count = 0;
 }
 
-/* The bytes that an item says are in targets. */
+/* The bytes in the targets that an item names. */
 static void gather(const struct rpcrdma_rtr_item *it, struct flat *f)
 {
 	const struct rpcrdma_rtr_layout *l = &scripted_rdma()->layout;
@@ -61,8 +61,8 @@ static struct made *find_made(uint32_t xid)
 	return NULL;
 }
 
-/* The place of payload i of the answer, m->nplaces: none. Each in its turn takes the first that is
- * left and is for its operation. */
+/* The place of payload i of the answer, m->nplaces: none. Each payload in turn takes the first free
+ * place for its operation. */
 static unsigned place_of(const struct made *m, const struct expected *e, unsigned i)
 {
 	bool taken[XDR_MAX_PAYLOADS] = {false};
@@ -102,7 +102,8 @@ int peer_placed_payload(
 	return peer_from_chunk(h, &c, f) ? 1 : -1;
 }
 
-/* The place of a call of len bytes is for the operation that its owner has named, or for all. */
+/* The place of a call of len bytes is for the operation that the call's owner has named, or for
+ * all. */
 static void check_range(const struct rpcrdma_hdr *h, uint32_t len)
 {
 	const struct rpcrdma_rtr_place *at = &h->rtr.place[0];
@@ -117,7 +118,7 @@ static void check_range(const struct rpcrdma_hdr *h, uint32_t len)
 	SCRIPTED_CHECK(at->end == (c->rpc.sink_for[0].end ? before + c->rpc.sink_for[0].end : len));
 }
 
-/* The call is here: the message, and its data. */
+/* The call is here: the message and the data. */
 static void got_request(const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len)
 {
 	const struct rpcrdma_hdr *h = &peer.group.h;
@@ -125,7 +126,8 @@ static void got_request(const struct rpcrdma_dialect *d, const uint8_t *msg, uin
 	struct flat f, data = {NULL, 0};
 	uint32_t at = h->rtr.nitems ? it->disp : len;
 
-	if (d->talks && peer.takes != UINT32_MAX) { /* it has told it itself, and once only */
+	/* the peer has told its size itself, and once only */
+	if (d->talks && peer.takes != UINT32_MAX) {
 		SCRIPTED_CHECK(peer.told.rtr_ops & RPCRDMA_RTR_XREQ);
 		SCRIPTED_CHECK(h->rtr.count == 1 || peer.told.rtr_ops & RPCRDMA_RTR_XCONT);
 		SCRIPTED_CHECK(h->rtr.count == 1 || h->rtr.count <= peer.told.rtr_req_sends);
@@ -151,7 +153,7 @@ static void got_request(const struct rpcrdma_dialect *d, const uint8_t *msg, uin
 static void got_report(const struct rpcrdma_hdr *h)
 {
 	SCRIPTED_CHECK(peer_tainted(h->xid));
-	/* a call that was refused has no answer */
+	/* a refused call has no answer */
 	for (unsigned i = 0; i < peer.nexpected && h->dir == RPCRDMA_DIR_REPLY; i++)
 		SCRIPTED_CHECK(peer.expected[i].done || peer.expected[i].xid != h->xid ||
 			       peer_tainted(h->xid));
@@ -197,14 +199,14 @@ void peer_got_transmission(const struct rpcrdma_dialect *d, const struct rpcrdma
 
 /* --- the peer's own --------------------------------------------------------------------------- */
 
-/* A message and data in transmissions: of each the bytes of the message and its targets. */
+/* A message and data in transmissions: for each transmission the message bytes and the targets. */
 struct plan {
 	uint32_t msg[MOST];
 	unsigned first[MOST], n[MOST];
 };
 
-/* Measures out the one item of peer.hdr, and the n bytes of its message, half of them in a second
- * transmission if split. `per`: targets of each at most. Cuts what does not fit. */
+/* Measures out the one item of peer.hdr, and the n bytes of the message, half of them in a second
+ * transmission if split. `per`: most targets of each transmission. Surplus bytes are cut. */
 static void measure(
 	const struct rpcrdma_dialect *d, struct plan *p, uint32_t n, unsigned per, bool split)
 {
@@ -239,7 +241,7 @@ static void measure(
 	}
 }
 
-/* Says what a dishonest one says of it. i: byte of the script. */
+/* Makes the header dishonest. i: byte of the script. */
 static void twist(uint8_t what, uint8_t i)
 {
 	struct rpcrdma_rtr *r = &peer.hdr.rtr;
@@ -290,7 +292,7 @@ static void twist(uint8_t what, uint8_t i)
 	}
 }
 
-/* peer.hdr, with its item in Sends if that is at[], and the message in peer.body. */
+/* Sends peer.hdr, with the item in Sends if it is at[], and the message in peer.body. */
 static void say_placed(struct script *s, const struct rpcrdma_dialect *d, struct plan *p,
 	const uint8_t *data, uint32_t ndata, const struct how *how)
 {
@@ -317,7 +319,7 @@ static void say_placed(struct script *s, const struct rpcrdma_dialect *d, struct
 		}
 		hlen = (uint32_t)rpcrdma_dialect_size(d, &peer.hdr);
 		n = p->msg[k];
-		if (n > sizeof(send)) /* than any end takes */
+		if (n > sizeof(send)) /* more than any end takes */
 			return;
 		memcpy(send, peer.body + at, n);
 		at += n;
@@ -352,7 +354,7 @@ static void ask_places(struct script *s, uint32_t len)
 		struct rpcrdma_rtr_place *at = &r->place[r->nplaces];
 		uint8_t b = script_u8(s);
 
-		/* all in one range, or some in one of their own, which may be empty */
+		/* all in one range, or some in a separate one, which may be empty */
 		if (shape & 0x80 && b & 0x10) {
 			begin = r->nplaces ? end + script_upto(s, 8) : script_upto(s, len);
 			end = begin + script_upto(s, len);
@@ -375,8 +377,8 @@ static void ask_places(struct script *s, uint32_t len)
 	m->nplaces = n;
 }
 
-/* The data of item 0, the opaque at `at`, leave the message of len bytes in peer.body, for data.
- * Bytes of data. */
+/* Takes the data of item 0, the opaque at `at`, out of the message of len bytes in peer.body, into
+ * data. Returns the number of bytes of data. */
 static uint32_t take_opaque(uint32_t at, uint32_t len, uint8_t *data)
 {
 	uint32_t word, n;
@@ -391,7 +393,7 @@ static uint32_t take_opaque(uint32_t at, uint32_t len, uint8_t *data)
 	return n;
 }
 
-/* n bytes of data are to be read for item i. */
+/* The end is to read n bytes of data for item i. */
 static void to_be_read(unsigned i, const uint8_t *data, uint32_t n, unsigned k)
 {
 	struct rpcrdma_rtr_item *it = &peer.hdr.rtr.item[i];
@@ -399,7 +401,7 @@ static void to_be_read(unsigned i, const uint8_t *data, uint32_t n, unsigned k)
 
 	it->type = RPCRDMA_RTR_EXRW;
 	it->at = (struct rpcrdma_rtr_run){peer.hdr.nsegs, peer_segments(seg, n, k)};
-	if (it->at.n < k) /* its memory is used up */
+	if (it->at.n < k) /* the peer's memory is used up */
 		peer.honest = false;
 	for (k = 0; k < it->at.n; k++) {
 		memcpy(peer.arena + seg[k].offset, data, seg[k].length);
@@ -430,7 +432,7 @@ void peer_call_placed(struct script *s)
 	len -= n + xdr_pad(n);
 	ask_places(s, all);
 	r->reserved = script_u8(s) % 20u;
-	if (r->nitems && n >= 4 && shape & 0x20) { /* the word behind it */
+	if (r->nitems && n >= 4 && shape & 0x20) { /* the word behind the opaque */
 		r->item[r->nitems++] = (struct rpcrdma_rtr_item){.disp = all - 4, .len = 4};
 		to_be_read(1, peer.body + len - 4, 4, 1);
 		len -= 4;
@@ -523,7 +525,7 @@ void peer_report(struct script *s)
 	peer_say_one(peer_spoken(), peer.body, 0, &(struct how){0});
 }
 
-/* Its properties, in good form. */
+/* The peer's properties, in good form. */
 void peer_tell(struct script *s)
 {
 	static const uint32_t sizes[] = {70656, 4096, 1024, 8192, 65536, 1u << 20, 16384, ~0u};

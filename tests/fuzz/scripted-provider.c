@@ -3,8 +3,9 @@
  *
  * scripted: the provider, of one connection at a time.
  *
- * What lies behind the end of a message in its receive buffer may not be touched: the address
- * sanitizer is told so.
+ * The rest of a receive buffer behind the end of a message may not be touched: the address
+ * sanitizer is
+ * told so.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 struct scripted_conn scripted;
 uint64_t scripted_now;
 
-/* instead of those of transport/clock.c */
+/* instead of the functions of transport/clock.c */
 uint64_t __wrap_clock_ns(void);
 uint64_t __wrap_clock_ns(void)
 {
@@ -42,7 +43,7 @@ void scripted_pattern(void *to, uint32_t n, uint32_t seed)
 	memcpy(to, all + seed % 251, n);
 }
 
-/* The script has something refused. */
+/* Does the script have this request refused? */
 static bool refused(void)
 {
 	return scripted.failing && !--scripted.failing;
@@ -59,7 +60,7 @@ static void complete(struct prov_wc wc)
 	c->done[c->ndone++] = wc;
 }
 
-/* --- memory of what was posted ---------------------------------------------------------------- */
+/* --- memory of posted requests ---------------------------------------------------------------- */
 
 static uint32_t sum_of(const struct prov_wr *wr)
 {
@@ -79,7 +80,7 @@ void scripted_sent_all(void)
 	struct scripted_conn *c = &scripted;
 
 	for (unsigned i = 0; i < c->nheld; i++) {
-		/* a call that was answered, even in advance, may be sent anew */
+		/* an answered call, even one answered in advance, may be sent anew */
 		SCRIPTED_CHECK(sum_of(&c->held[i].wr) == c->held[i].sum ||
 			       (scripted_end.requester && c->held[i].heard != c->heard));
 		for (unsigned k = 0; k < c->held[i].wr.nhold; k++)
@@ -88,7 +89,7 @@ void scripted_sent_all(void)
 	c->nheld = 0;
 }
 
-/* Does the end have messages that it has not looked at? */
+/* Does the end have messages still to be looked at? */
 static bool is_behind(void)
 {
 	const struct rpcrdma_conn *r = scripted_end.x ? scripted_rdma() : NULL;
@@ -252,7 +253,7 @@ static void close_some(struct scripted_conn *c)
 	}
 }
 
-/* Where a peer gets to with this STag, or NULL. */
+/* The memory that a peer reaches with this STag, or NULL. */
 static uint8_t *find(uint32_t stag, uint64_t offset, uint32_t len, unsigned access, bool *ghost)
 {
 	struct scripted_conn *c = &scripted;

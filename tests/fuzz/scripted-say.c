@@ -90,7 +90,7 @@ struct how peer_how(struct script *s)
 
 	peer.honest = b < 192;
 	how.stops = b >= 192 && b & 4;
-	if (b < 208) /* from 192 on: what it says is a lie, in good form */
+	if (b < 208) /* from 192 on: a lie, in good form */
 		return how;
 	if (b & 1) {
 		how.change = script_u8(s);
@@ -98,7 +98,7 @@ struct how peer_how(struct script *s)
 	}
 	if (b & 2)
 		how.cut = script_u8(s);
-	if (b & 8) { /* nothing like it has ever been */
+	if (b & 8) { /* such a message was never sent */
 		how.inv = true;
 		how.stag = scripted.next_stag - script_u8(s) % 16u;
 	}
@@ -151,7 +151,7 @@ void peer_give(const uint8_t *data, uint32_t len, uint32_t position, unsigned k)
 	struct rpcrdma_seg seg[8];
 	unsigned n = peer_segments(seg, len, k);
 
-	if (n < k) /* its memory is used up */
+	if (n < k) /* the peer's memory is used up */
 		peer.honest = false;
 	for (unsigned i = 0; i < n; i++) {
 		memcpy(peer.arena + seg[i].offset, data, seg[i].length);

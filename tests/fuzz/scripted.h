@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * scripted: one end of an RPC-over-RDMA connection, real, and a peer that does what the bytes of a
- * fuzzer say. All in one thread, without sockets, and with a clock of its own.
+ * scripted: one real end of an RPC-over-RDMA connection, and a peer that follows the bytes of a
+ * fuzzer. All in one thread, without sockets, and with a scripted clock.
  *
- *   scripted-provider.c  the provider between the two: what is sent is with the other at once
- *   scripted-owner.c     who makes calls over the end, and serves those of the peer
+ *   scripted-provider.c  the provider between the two: a Send is at the other side at once
+ *   scripted-owner.c     makes calls over the end, and serves the peer's calls
  *   scripted-peer.c      the peer
  *
- * What is held against the end, each time, besides what the sanitizers find:
- *   - a call comes back once, with what was sent under its XID, and with no door to its memory open
- *   - it arrives as it was made, and its answer, whatever pieces they travel in
- *   - the end writes and reads nothing of the peer's memory but what a call has offered
- *   - a peer that gets honest at last has all answered, or loses the connection
+ * Checks of the end, each time, besides those of the sanitizers:
+ *   - a call comes back once, with the bytes that were sent under its XID, and with no open door to
+ * its memory
+ *   - a call arrives as it was made, and so does its answer, for any pieces that carry them
+ *   - the end writes and reads only memory of the peer that a call has offered
+ *   - a peer that gets honest at last has all calls answered, or loses the connection
  *   - nothing is left: no buffer, no credit, no door
  */
 #ifndef RNFS_FUZZ_SCRIPTED_H
@@ -38,7 +39,8 @@ struct script {
 	size_t left;
 };
 
-/* The next byte, 0 behind the end; the next two; those, but at most `most`. */
+/* script_u8(): the next byte, 0 behind the end. script_u16(): the next two bytes. script_upto():
+ * the next two bytes, but at most `most`. */
 static inline uint8_t script_u8(struct script *s)
 {
 	return s->left ? (s->left--, *s->at++) : 0;
@@ -59,7 +61,7 @@ static inline uint32_t script_upto(struct script *s, uint32_t most)
 /* A length: most are short. */
 uint32_t script_len(struct script *s);
 
-/* n bytes, at most 1 MiB, that can be told from those of another seed. */
+/* n bytes, at most 1 MiB, that differ from the bytes of another seed. */
 void scripted_pattern(void *to, uint32_t n, uint32_t seed);
 
 /* --- the provider ----------------------------------------------------------------------------- */
@@ -71,10 +73,10 @@ enum scripted_door { DOOR_NONE, DOOR_OPEN, DOOR_CLOSING, DOOR_GHOST };
 struct scripted_conn {
 	struct prov_conn prov; /* first */
 	struct prov_params params;
-	bool async;	  /* doors close some polls later, and abandoned ones are not known */
-	bool lazy;	  /* what was sent is held until scripted_sent_all() */
+	bool async;	  /* doors close some polls later, and abandoned doors are not known */
+	bool lazy;	  /* Sends are held until scripted_sent_all() */
 	unsigned batch;	  /* completions of a poll() at most */
-	unsigned failing; /* of so many things that can be refused, the last one is; 0: none */
+	unsigned failing; /* of this many things that can be refused, the last one is; 0: none */
 	bool used, down, told, waiting;
 	/* receives posted, oldest first */
 	struct {
@@ -89,42 +91,43 @@ struct scripted_conn {
 		enum scripted_door is;
 		uint32_t stag;
 		unsigned access, lag;
-		uint64_t cookie; /* of the withdrawal that it is the last of */
+		uint64_t cookie; /* of the withdrawal that this door is the last of */
 		bool last;
 		struct mem_sge sge;
 	} door[SCRIPTED_DOORS];
-	unsigned ndoors; /* that were ever used */
+	unsigned ndoors; /* number of doors ever used */
 	uint32_t next_stag;
-	/* Sends and RDMA Writes that have not ended, what they say, and `heard` at that time */
+	/* Sends and RDMA Writes that have not ended, the sum of their data, and `heard` at that
+	 * time */
 	struct {
 		struct prov_wr wr;
 		uint32_t sum;
 		unsigned heard;
 	} * held;
 	unsigned nheld;
-	unsigned heard; /* messages of the peer's */
-	/* RDMA Reads of the end's */
+	unsigned heard; /* messages of the peer */
+	/* RDMA Reads of the end */
 	struct prov_wr reads[64];
 	unsigned nreads;
 };
-extern struct scripted_conn scripted; /* the one of this run */
+extern struct scripted_conn scripted; /* the connection of this run */
 
 extern const struct prov_ops prov_scripted, prov_scripted_async;
 
 extern uint64_t scripted_now; /* the clock, in ns */
 
-/* From the script: of which kind it is. Frees what the last run has left. */
+/* Takes the kind of provider from the script. Frees the remains of the last run. */
 const struct prov_ops *scripted_begin(struct script *s);
-/* A message of the peer's. False: there is no receive for it; the connection ends. */
+/* A message of the peer. False: there is no receive for it; the connection ends. */
 bool scripted_deliver(const void *msg, uint32_t len, bool inv, uint32_t stag);
-/* RDMA Write of the peer's. False: it leads nowhere; the connection has ended, if that was wrong.
- */
+/* RDMA Write of the peer. False: the STag leads to no memory; the connection has ended, if that was
+ * an error. */
 bool scripted_write(uint32_t stag, uint64_t offset, const void *data, uint32_t len);
-/* Memory of the end's that the peer may read, or NULL. */
+/* Memory of the end that the peer may read, or NULL. */
 const uint8_t *scripted_readable(uint32_t stag, uint64_t offset, uint32_t len);
 /* The memory behind an STag, or NULL. */
 const uint8_t *scripted_memory(uint32_t stag);
-/* The oldest RDMA Read of the end's ends. */
+/* Ends the end's oldest RDMA Read. */
 void scripted_read_done(void);
 void scripted_sent_all(void);
 void scripted_close(void);
@@ -136,7 +139,7 @@ unsigned scripted_open_doors(void);
 
 #define SCRIPTED_CALLS	8
 #define SCRIPTED_REQS	64
-#define SCRIPTED_PIECES 40 /* that data lies in */
+#define SCRIPTED_PIECES 40 /* most pieces of data */
 
 /* Bytes of a stream as they would be without RDMA. */
 struct flat {
@@ -178,9 +181,9 @@ void scripted_forget(struct scripted_call *c);
 /* Answers, or drops, a request that is with the service. */
 void scripted_serve(unsigned which, bool drop);
 void scripted_progress(void);
-/* The call that is live under this XID, or NULL. */
+/* The live call with this XID, or NULL. */
 struct scripted_call *scripted_find(uint32_t xid);
-/* base[0..len), with the payloads in it. */
+/* base[0..len), with the payloads inside. */
 struct flat scripted_flatten(const uint8_t *head, uint32_t nhead, const uint8_t *base, uint32_t len,
 	const struct xdr_payload *payload, unsigned n);
 
@@ -188,22 +191,23 @@ struct flat scripted_flatten(const uint8_t *head, uint32_t nhead, const uint8_t 
 
 void peer_begin(struct script *s, bool requester);
 void peer_finish(void);
-/* What the end does to it. */
+/* A request of the end. */
 void peer_got(const struct prov_wr *wr);
-/* What is mostly said first, perhaps. */
+/* The usual first messages, perhaps. */
 void peer_open(struct script *s);
 /* One action. */
 void peer_act(struct script *s);
-/* From now on all that came is answered, and all is granted. True if there was something to do. */
+/* From now on all messages are answered, and all credits are granted. True if there was work to
+ * do. */
 bool peer_be_honest(void);
-/* The end is not there yet: it waits to hear what it asked. */
+/* The end is still in setup: it waits for the answer to its question. */
 void peer_configure(void);
 /* A request has come to the service, and the service answers it. */
 void peer_check_request(const struct rpc_req *req);
 void peer_expect_reply(const struct rpc_req *req, bool success);
-/* A call has come back with this message: the peer must have sent it. */
+/* A call has come back with this message: the peer must have sent the message. */
 void peer_check_reply(const struct scripted_call *c, const struct xdr_in *msg);
-/* Requests that it may expect an answer to. */
+/* Requests that the peer may expect an answer to. */
 unsigned peer_unanswered(void);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * confined: runs a program as a container's runtime does that trusts it with nothing.
+ * confined: runs a program as the runtime of a container without any trust does.
  *
  *     confined UID COMMAND [ARGUMENT...]
  *
- * UID is user and group; there are no other groups, no capabilities, also not to be had again, and
+ * UID is user and group. The program has no other groups and no capabilities, and cannot regain
+ * any;
  * no_new_privs is set. System calls are filtered as by Docker's default profile for a container
- * without capabilities: those that it leaves out fail with EPERM, and clone3() with ENOSYS.
+ * without capabilities: calls outside the profile fail with EPERM, and clone3() with ENOSYS.
  */
 #include <errno.h>
 #include <grp.h>
@@ -31,10 +32,10 @@
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #else
-#define ARCH 0 /* not known here: no filter */
+#define ARCH 0 /* unknown here: no filter */
 #endif
 
-/* The last that the profile knows: whatever is newer is denied. */
+/* The last call that the profile knows: any newer call is denied. */
 #define LAST_KNOWN 449 /* futex_waitv */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
@@ -134,7 +135,7 @@ static void filter(void)
 		ALLOW,
 		UNLESS(SYS_personality, 6),
 		LOAD(args[0]),
-		UNLESS(~0u, 1), /* it only asks */
+		UNLESS(~0u, 1), /* the call only asks */
 		ALLOW,
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, ~(unsigned)(PER_LINUX32 | UNAME26), 0, 1),
 		ANSWER(EPERM),

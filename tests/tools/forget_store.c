@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * forget_store: what forgetfs.c serves.
+ * forget_store: the objects of forgetfs.c.
  */
 #include "forget_store.h"
 
@@ -41,7 +41,7 @@ static void content_resize(struct content *c, uint32_t n)
 	c->n = n;
 }
 
-/* to becomes from; blocks that were lost stay what they are there if sync. */
+/* Makes `to` equal to `from`; if sync, lost blocks keep their old content in `to`. */
 static void content_copy(struct content *to, const struct content *from, bool sync)
 {
 	content_resize(to, from->n);
@@ -300,7 +300,7 @@ int sync_dir(struct node *dir)
 	return 0;
 }
 
-/* The names below dir that last are the live ones again; links are counted anew. */
+/* The kept names below dir are the live ones again; links are counted anew. */
 static void cut_dir(struct node *dir)
 {
 	struct entry *e, *next;
@@ -346,7 +346,7 @@ void cut(void)
 	root->gone = false;
 	root->is[LIVE].st_nlink = 2;
 	cut_dir(root);
-	/* directories that nothing leads to any more */
+	/* directories that no name leads to any more */
 	for (int b = 0; b < BUCKETS; b++)
 		LIST_FOREACH (n, &buckets[b], hash) {
 			struct entry *e;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * forget_store: what forgetfs.c serves: objects, each with what is seen of it and what lasts.
+ * forget_store: the objects of forgetfs.c, each with its live and its lasting state.
  *
- * What lasts, the least that a file system may do:
+ * Lasting state, the least that a file system may keep:
  *
  *   fsync of a file         its data and attributes, but not its name
  *   fdatasync of a file     its data and size
@@ -12,8 +12,8 @@
  *   nothing else            neither a rename nor a close; syncfs() never gets here
  *
  * Each attribute, block, entry and xattr exists twice: live, and kept. A sync makes the kept one
- * the live one, a cut the other way around. One lock guards all of it; a sync that is held waits
- * outside.
+ * the live one, a cut the other way around. One lock guards all of it; a held sync waits outside
+ * the lock.
  */
 #ifndef RNFS_TESTS_FORGET_STORE_H
 #define RNFS_TESTS_FORGET_STORE_H
@@ -31,12 +31,12 @@ enum { LIVE, KEPT };
 
 struct block {
 	unsigned refs; /* by LIVE, by KEPT */
-	bool lost;     /* its sync failed: it counts as written, and is not */
+	bool lost;     /* the sync failed: the block counts as written, and is not */
 	uint8_t data[BLOCK];
 };
 
 struct content {
-	uint32_t n; /* blocks; those that are NULL are holes */
+	uint32_t n; /* blocks; NULL is a hole */
 	struct block **blocks;
 };
 
@@ -53,7 +53,7 @@ struct xattr {
 };
 
 struct entry {
-	TAILQ_ENTRY(entry) link; /* of its directory, in the order of off */
+	TAILQ_ENTRY(entry) link; /* of the directory, in the order of off */
 	off_t off;
 	bool is[2];
 	struct node *node;
@@ -65,8 +65,8 @@ struct node {
 	uint64_t ino;
 	uint64_t nlookup; /* the kernel's references */
 	unsigned names;	  /* entries, live or kept */
-	bool lasts;	  /* was synced, or a name of it was: is[KEPT] is something */
-	bool gone;	  /* a cut has taken it */
+	bool lasts;	  /* the node or one of its names was synced: is[KEPT] is valid */
+	bool gone;	  /* a cut has taken the node */
 	struct stat is[2];
 	struct content content[2];
 	char *target; /* of a symbolic link */
@@ -82,35 +82,35 @@ extern struct store {
 	int fail; /* the next sync of a file, with this errno; 0: none */
 } store;
 
-/* How much of size bytes from off on lies in the block of off. */
+/* Returns how many of size bytes from off on lie in the block of off. */
 size_t piece_at(off_t off, size_t size);
 /* Block i of the live content, for writing; NULL: the disk is full. */
 struct block *content_own(struct content *c, uint32_t i);
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 int resize(struct node *n, off_t size);
-/* NULL: there is none, or a cut has taken it. */
+/* NULL: there is no such node, or a cut has taken it. */
 struct node *node_find(uint64_t ino);
 /* The kernel lets go of count references. Takes the lock. */
 void node_forget(uint64_t ino, uint64_t count);
-/* ctime, and of data mtime, become now. */
+/* Sets ctime, and with data mtime, to now. */
 void touch(struct node *n, bool data);
-/* Without a name, in parent (NULL: the root). */
+/* Makes a node without a name, in parent (NULL: the root). */
 struct node *node_new(struct node *parent, mode_t mode, uid_t uid, gid_t gid);
 /* v becomes a copy of data. */
 void xattr_value(struct value *v, bool there, const void *data, size_t len);
-/* A live one, or NULL. */
+/* Returns a live entry, or NULL. */
 struct entry *entry_find(struct node *dir, const char *name);
-/* The name is new, and valid. */
+/* name is new, and valid. */
 void entry_add(struct node *dir, const char *name, struct node *n);
 /* e is no longer live. */
 void entry_drop(struct node *dir, struct entry *e);
 bool is_empty(const struct node *dir);
-/* Those of n last now, and n does. */
+/* Makes the attributes of n lasting, and n itself. */
 void keep_attributes(struct node *n);
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 int sync_file(struct node *n, bool datasync);
 int sync_dir(struct node *dir);
-/* All becomes what lasts. */
+/* The lasting state becomes the live one. */
 void cut(void);
 
 #endif

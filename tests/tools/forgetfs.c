@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * forgetfs: a FUSE file system in memory that forgets what was not synced: power cuts for tests.
+ * forgetfs: a FUSE file system in memory that forgets unsynced changes: power cuts for tests.
  *
- *     forgetfs DIRECTORY              mounts it there and goes into the background;
+ *     forgetfs DIRECTORY              mounts there and goes into the background;
  *                                     fusermount3 -u DIRECTORY ends it
- *     forgetfs DIRECTORY COMMAND...   tells the one that is mounted there, and has returned when it
- *                                     is done:
+ *     forgetfs DIRECTORY COMMAND...   tells the daemon that is mounted there, and returns when the
+ *                                     command is done:
  *
- *         cut             the power goes: everything that was not synced is gone. Whoever used the
- *                         file system, a server, should have been killed before; what it still has
- *                         open of files that are gone gives ESTALE
+ *         cut             the power goes: all unsynced changes are gone. The user of the file
+ *                         system, a server, should have been killed before; its descriptors of
+ *                         files that are gone give ESTALE
  *         fail=ERRNO      the next fsync of a regular file fails with that number; as with a page
- *                         cache, what it should have written counts as written from then on, stays
- *                         readable, and is gone with the next cut, unless it is written again
+ *                         cache, its data counts as written from then on, stays readable, and is
+ *                         gone with the next cut, unless it is written again
  *         hold, release   syncs wait from the one to the other
  *         size=BYTES      writing more than that altogether fails with ENOSPC; 0: no bound
  *         show            prints how many syncs of files and directories there were, and how many
  *                         wait: "files=N dirs=N waiting=N"
  *
- * Run by root, it lets all users in. What there is: files, directories, links of both kinds,
- * devices, user xattrs, renames, and handles that can be opened for as long as it is mounted (a
- * number is never used again). Permissions are checked by the kernel.
+ * Run by root, forgetfs lets all users in. It supports files, directories, links of both kinds,
+ * devices, user xattrs, renames, and handles that can be opened until the unmount (a number is
+ * never
+ * used again). The kernel checks permissions.
  *
- * What lasts, and what does not, is said in forget_store.h. A sync that is held waits without the
- * lock.
+ * forget_store.h says which state lasts. A held sync waits without the lock.
  */
 #define FUSE_USE_VERSION 314
 #include <errno.h>
@@ -44,7 +44,7 @@
 #define CONTROL "user.forgetfs" /* of the root: how commands come in */
 
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-static unsigned waiting; /* with the store's lock, as holding */
+static unsigned waiting; /* under the store's lock, as holding */
 static bool holding;
 
 static int command(const char *word)
@@ -70,8 +70,8 @@ static int command(const char *word)
 /* --- operations ----------------------------------------------------------------------------------
  */
 
-/* Most begin with a node; without it they answer ESTALE. The lock is held afterwards if there is.
- */
+/* Most functions begin with a node; without one they answer ESTALE. With a node, the lock is held
+ * afterwards. */
 static struct node *begin(fuse_req_t req, fuse_ino_t ino)
 {
 	struct node *n;
@@ -201,7 +201,7 @@ static void f_setattr(
 	fuse_reply_attr(req, &now, 0);
 }
 
-/* Makes a node; the lock is held if it is not NULL. */
+/* Makes a node; the lock is held if the result is not NULL. */
 static struct node *make(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	const struct fuse_ctx *who = fuse_req_ctx(req);
@@ -337,7 +337,7 @@ static void f_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_i
 	if (old)
 		entry_drop(to, old);
 	n = e->node;
-	entry_add(to, newname, n); /* first: it must not be without a name */
+	entry_add(to, newname, n); /* first: n must never be without a name */
 	entry_drop(from, e);
 	end(req, 0);
 }
@@ -529,7 +529,7 @@ static void f_setxattr(
 	end(req, 0);
 }
 
-/* Answers a value of n bytes to whoever has room for size, or asks how much is needed (0). */
+/* Answers a value of n bytes to a caller with room for size, or tells the needed size (0). */
 static void reply_value(fuse_req_t req, const char *data, size_t n, size_t size)
 {
 	if (size == 0)
@@ -674,7 +674,7 @@ int main(int argc, char **argv)
 		fuse_daemonize(0))
 		return 1;
 	loop = fuse_loop_cfg_create();
-	fuse_loop_cfg_set_max_threads(loop, 64); /* syncs that are held need one each */
+	fuse_loop_cfg_set_max_threads(loop, 64); /* each held sync needs one */
 	ret = fuse_session_loop_mt(se, loop);
 	fuse_session_unmount(se);
 	fuse_remove_signal_handlers(se);

@@ -197,7 +197,7 @@ static int do_cat(char **arg)
 	return rc ? rc : rc2;
 }
 
-/* The beginning of a file and what the caller may do, as they come with the OPEN; not by NFSv3. */
+/* The beginning of a file and the caller's rights, as they come with the OPEN; not by NFSv3. */
 static int do_head(char **arg)
 {
 	struct nfs_op op = {.type = NFS_OPEN};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * bare-tcp: RPC over a bare socket, word by word, for peers that misbehave, and a server for them.
+ * bare-tcp: RPC over a bare socket, word by word, for peers that misbehave, and a server for such
+ * peers.
  */
 #ifndef RNFS_TEST_BARE_TCP_H
 #define RNFS_TEST_BARE_TCP_H
@@ -20,7 +21,7 @@
 
 #define WORDS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
 
-/* Starts the server of p at a free port of this machine: *addr. p gets its address and a pool. */
+/* Starts the server of p at a free port of this machine: *addr. p gets the address and a pool. */
 static inline struct rpc_server *bare_server(struct rpc_server_params *p, struct sockaddr_in *addr)
 {
 	struct rpc_server *server;
@@ -38,7 +39,7 @@ static inline struct rpc_server *bare_server(struct rpc_server_params *p, struct
 	return server;
 }
 
-/* Ends it; nothing of its pool may be left in use. */
+/* Ends the server. No memory of the pool may be left in use. */
 static inline void bare_server_end(struct rpc_server *server, struct mem_pool *pool)
 {
 	struct mem_stats st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-files: files in memory, and what operations do to them.
+ * fake-files: files in memory, and the effect of operations on the files.
  */
 #include "tests/unit/fake-files.h"
 
@@ -234,7 +234,7 @@ static int do_create(struct fake_files *f, struct nfs_op *op)
 	return 0;
 }
 
-/* The delegation goes back with an operation, if there is one. */
+/* The delegation goes back with the operation, if the operation returns one. */
 static void returned(struct fake_files *f, const struct nfs_fh *fh, uint64_t id)
 {
 	if (id && f->nodes[fake_file_id(fh)]->deleg == id)
@@ -349,7 +349,8 @@ static void put_verf(uint8_t *verf)
 	memcpy(verf, &run, sizeof(run));
 }
 
-/* What follows a WRITE in its COMPOUND: an error there is none of the WRITE's. */
+/* The operation that follows a WRITE in the COMPOUND. An error of this operation is no error of the
+ * WRITE. */
 static int do_then(struct fake_files *f, struct nfs_op *op)
 {
 	struct fake_file *n = f->nodes[fake_file_id(&op->u.write.fh)];

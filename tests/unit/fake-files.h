@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-files: files in memory, and what operations do to them, as the knobs of fake-nfs say.
+ * fake-files: files in memory, and the effect of operations on the files, as the knobs of fake-nfs
+ * say.
  *
- * A removed file lives as long as the others: there is no need to give memory back in a test, and
- * a handle to it then answers as an open file would. The caller serialises all calls.
+ * A removed file lives as long as the others: a test need not give memory back, and a handle to the
+ * file then answers as an open file would. The caller serialises all calls.
  */
 #ifndef RNFS_TESTS_FAKE_FILES_H
 #define RNFS_TESTS_FAKE_FILES_H
@@ -25,7 +26,7 @@ struct fake_file {
 	char *target;
 	TAILQ_HEAD(, fake_entry) entries;
 	uint64_t next_cookie;
-	uint64_t deleg; /* the number of its delegation; 0: none */
+	uint64_t deleg; /* the number of the file's delegation; 0: none */
 	bool deleg_writes;
 };
 
@@ -41,7 +42,7 @@ struct fake_files {
 	LIST_HEAD(, nfs_open) opens;
 };
 
-/* With a root, which is the caller's. */
+/* Makes the root, which belongs to the caller. */
 void fake_files_init(struct fake_files *f);
 void fake_files_finish(struct fake_files *f);
 
@@ -50,7 +51,7 @@ uint32_t fake_file_id(const struct nfs_fh *fh);
 void fake_file_fh(uint32_t id, struct nfs_fh *fh);
 struct nfs_open *fake_file_open(struct fake_files *f, uint32_t id);
 
-/* Carries op out. 0, or the negative errno with which it ends. */
+/* Carries op out. Returns 0, or the negative errno with which op ends. */
 int fake_files_run(struct fake_files *f, struct nfs_op *op);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-groups: a folder with a /proc and a /sys/fs/cgroup in it, for tests of cache/pressure and of
- * what stands on it.
+ * fake-groups: a folder with a /proc and a /sys/fs/cgroup inside, for tests of cache/pressure and
+ * of
+ * the modules above cache/pressure.
  */
 #ifndef RNFS_TESTS_FAKE_GROUPS_H
 #define RNFS_TESTS_FAKE_GROUPS_H
@@ -22,7 +23,7 @@ static void fake_path(char path[PATH_MAX], const char *name)
 	snprintf(path, PATH_MAX, "%s/%s", fake_root, name);
 }
 
-/* Makes the file, and the folders that it is in. */
+/* Makes the file, and the folders above the file. */
 static void fake_file(const char *name, const char *text)
 {
 	char path[PATH_MAX];

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * fake-kernel: the kernel's side of a mount. Requests wait in a queue until a worker reads them;
- * answers are kept until they are asked for. One lock guards both.
+ * answers are kept until the test asks for them. One lock guards both.
  */
 #include "tests/unit/fake-kernel.h"
 
@@ -47,10 +47,10 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t some;
 	struct message_list asked, answered;
-	struct message *last; /* that kernel_wait() has given out */
+	struct message *last; /* the last message that kernel_wait() has given out */
 	uint64_t number;
 	unsigned notified[CODES];
-	int device; /* eventfd: readable once for each message asked, and when it is over */
+	int device; /* eventfd: readable once for each message asked, and when the mount is over */
 	struct fs *fs;
 } kernel = {.lock = PTHREAD_MUTEX_INITIALIZER, .some = PTHREAD_COND_INITIALIZER};
 
@@ -293,7 +293,8 @@ void kernel_unmount(void)
 	kernel.last = NULL;
 }
 
-/* --- what programs ask ------------------------------------------------------------------------ */
+/* --- requests of programs
+ * ---------------------------------------------------------------------- */
 
 static int ask_name(uint32_t opcode, uint64_t dir, const char *name, void *out, size_t out_len)
 {

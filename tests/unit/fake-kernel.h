@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-kernel: asks a mount on the server of fake-nfs.h as the kernel does, without one: what is
- * sent is a request of /dev/fuse, read by a worker and passed through libfuse; what is answered is
- * what libfuse writes. One for the process.
+ * fake-kernel: asks a mount on the server of fake-nfs.h as the kernel does, without a kernel. A
+ * request is sent in the form of /dev/fuse; a worker reads the request and passes it through
+ * libfuse.
+ * The answer is the one that libfuse writes. One for the process.
  */
 #ifndef RNFS_TESTS_FAKE_KERNEL_H
 #define RNFS_TESTS_FAKE_KERNEL_H
@@ -15,29 +16,30 @@
 
 #define KERNEL_ROOT 1
 
-/* Mounts, with one worker. The knobs of the server are reset, but operations end at once, and
- * it has locks. */
+/* Mounts, with one worker. The knobs of the server are reset, but operations end at once, and the
+ * server has locks. */
 struct fs *kernel_mount(void);
-/* All that was asked must have been answered, or end with the client. */
+/* All requests must have been answered, or end with the client. */
 void kernel_unmount(void);
 
-/* The thread that asks, as the kernel names it; 0, as at first: one that /proc does not know, so
- * that an interrupt counts as its end. */
+/* The asking thread, as the kernel names the thread; 0, as at first: a thread unknown to /proc, so
+ * an interrupt counts as the thread's end. */
 extern pid_t kernel_tid;
 
 struct answer {
 	int error;	 /* 0 or a negative errno */
-	unsigned pieces; /* of memory that it was written from, without its header */
+	unsigned pieces; /* of memory that the answer was written from, without the header */
 	size_t len;	 /* bytes, without the header */
 	uint8_t *data;	 /* until the next kernel_wait() */
 };
 
-/* Sends a request: an argument of len bytes, then `more` of more_len. Returns its number. */
+/* Sends a request: an argument of len bytes, then `more` of more_len. Returns the request's
+ * number. */
 uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len, const void *more,
 	size_t more_len);
-/* Has it been answered? */
+/* Is the request answered? */
 bool kernel_answered(uint64_t number);
-/* Whose requests are sent from now on. */
+/* The user of the requests that are sent from now on. */
 extern uint32_t kernel_uid;
 
 /* Waits for the answer. */
@@ -45,12 +47,13 @@ struct answer kernel_wait(uint64_t number);
 /* Both; returns the error. Up to out_len bytes of the answer in out, which may be NULL. */
 int kernel_ask(uint32_t opcode, uint64_t node, const void *arg, size_t len, const void *more,
 	size_t more_len, void *out, size_t out_len);
-/* The thread that asked has got a signal. */
+/* The thread of the request has got a signal. */
 void kernel_interrupt(uint64_t number);
-/* How many notifications of that kind (FUSE_NOTIFY_*) have come. */
+/* How many notifications of this kind (FUSE_NOTIFY_*) have come. */
 unsigned kernel_notified(int code);
 
-/* --- what programs ask; 0 (or a count) or a negative errno ------------------------------------ */
+/* --- requests of programs; 0 (or a count) or a negative errno
+ * ----------------------------------- */
 
 int kernel_lookup(uint64_t dir, const char *name, struct fuse_entry_out *out);
 int kernel_mkdir(uint64_t dir, const char *name, struct fuse_entry_out *out);

@@ -109,7 +109,7 @@ void nfs_cancel(struct nfs_op *op)
 
 	pthread_mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->hanging, link) {
-		if (o != op || nfs_op_changes_data(op)) /* the server has it */
+		if (o != op || nfs_op_changes_data(op)) /* the server has the op */
 			continue;
 		TAILQ_REMOVE(&c->hanging, op, link);
 		op->error = -EINTR;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-provider: what its files share. fake-provider.c has the connections, fake-provider-io.c what
- * goes over them: requests, doors, completions.
+ * fake-provider: declarations that its files share. fake-provider.c has the connections,
+ * fake-provider-io.c
+ * the traffic over the connections: requests, doors, completions.
  */
 #ifndef RNFS_TEST_FAKE_PROVIDER_IMPL_H
 #define RNFS_TEST_FAKE_PROVIDER_IMPL_H
@@ -20,7 +21,7 @@ struct item { /* a request on its way, or a receive, or a completion */
 	struct prov_wr wr;
 	struct prov_wc wc;
 	struct mem_sge sge; /* receive */
-	uint32_t sum;	    /* of the data when it was posted */
+	uint32_t sum;	    /* of the data at the time of the post */
 	uint32_t len;
 	bool down;
 	unsigned lag;
@@ -62,7 +63,7 @@ static inline struct fake_conn *fake_of(struct prov_conn *pc)
 __attribute__((format(printf, 1, 2))) void fake_violation(const char *fmt, ...);
 void fake_wake(struct fake_conn *c);
 void fake_check_user(struct fake_conn *c, const char *what);
-/* Of the data that wr names; *len is its length. */
+/* Sum of the data that wr names; *len is the length of the data. */
 uint32_t fake_sum_of(const struct prov_wr *wr, uint32_t *len);
 void fake_break_locked(struct fake_conn *c, const char *why);
 void fake_drop_items(struct fake_conn *c, struct items *list);

@@ -206,7 +206,7 @@ static struct door *find_door(struct fake_conn *c, uint32_t stag, uint64_t offse
 	return NULL;
 }
 
-/* A door that was abandoned; such are remembered until their place is needed. */
+/* An abandoned door. The table remembers such doors until the place is needed. */
 static bool is_ghost(const struct fake_conn *c, uint32_t stag)
 {
 	for (unsigned i = 0; i < MAX_DOORS; i++)
@@ -278,7 +278,7 @@ static void do_read(struct fake_conn *c, struct item *it)
 		return;
 	}
 	if (c->peer->down_told || c->peer->freed)
-		return; /* the memory is its user's again */
+		return; /* the memory belongs to the user again */
 	memcpy(it->wr.sge[0].addr, at, it->wr.sge[0].len);
 	r = calloc(1, sizeof(*r));
 	r->wc = (struct prov_wc){.op = PROV_WC_READ, .cookie = it->wr.cookie};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fake-provider: a provider inside one process that watches how it is used.
+ * fake-provider: a provider inside one process that watches its user.
  *
- * One global lock protects everything: listeners, connections, queues. A request waits in its
+ * One global lock protects everything: listeners, connections, queues. A request waits in the
  * target's `in` queue until the target polls.
  */
 #include "fake-provider-impl.h"
@@ -133,7 +133,7 @@ void fake_break_locked(struct fake_conn *c, const char *why)
 	snprintf(c->prov.down_reason, sizeof(c->prov.down_reason), "%s", why);
 	fake_wake(c);
 	pthread_cond_broadcast(&changed);
-	if (c->peer && !c->peer->down) { /* it hears what was sent before, then this */
+	if (c->peer && !c->peer->down) { /* the peer hears the earlier messages, then the end */
 		struct item *it = calloc(1, sizeof(*it));
 
 		it->down = true;
@@ -296,7 +296,7 @@ static void fake_free(struct prov_conn *pc)
 			fake_ndoors--;
 		}
 	if (c->peer) {
-		/* what waits at the peer must not be looked at any more */
+		/* items of c that wait at the peer must not be looked at any more */
 		struct item *it;
 
 		STAILQ_FOREACH (it, &c->peer->in, link) {

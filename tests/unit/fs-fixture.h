@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fs-fixture: a mount on the server of fake-nfs.h, without a kernel: nothing asks it yet.
+ * fs-fixture: a mount on the server of fake-nfs.h, without a kernel: no requests come yet.
  */
 #ifndef RNFS_TESTS_FS_FIXTURE_H
 #define RNFS_TESTS_FS_FIXTURE_H
 
 #include "fs/fs.h"
 
-/* With 16 MiB of pool memory; fs->opt may be changed by fs_fixture_options. */
-/* What the next mount reads ahead; 0, as at first: nothing, and it has no cache. */
+/* With 16 MiB of pool memory; fs_fixture_options may change fs->opt. */
+/* How much the next mount reads ahead; 0, as at first: nothing, and the mount has no cache. */
 extern unsigned fs_fixture_readahead_kb;
-/* Are its writes gathered? Not at first. */
+/* Does the next mount gather writes? Not at first. */
 extern bool fs_fixture_gather;
 
 struct fs *fs_fixture_new(void);

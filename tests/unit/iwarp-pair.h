@@ -17,7 +17,7 @@
 
 #define LOG_MAX 512
 
-/* One end and what it has completed. */
+/* One end and its completions. */
 struct end {
 	struct prov_conn *c;
 	struct prov_wc log[LOG_MAX];
@@ -59,7 +59,7 @@ static inline void *pair_establish(void *arg)
 	return NULL;
 }
 
-/* Connects both ends; the results of establish() are in their rc and err. */
+/* Connects both ends. Each end's rc and err have the result of establish(). */
 static inline void pair_init(
 	struct pair *p, const struct prov_params *a, const struct prov_params *b)
 {
@@ -156,7 +156,8 @@ static inline int send_bytes(struct end *e, const void *p, uint32_t n, unsigned 
 	return prov_iwarp.post(e->c, &wr);
 }
 
-/* The passive side may not send before it has heard something (RFC 5044 section 7.1.2). */
+/* The passive side may not send before the first message of the active side has come (RFC 5044
+ * section 7.1.2). */
 static inline void greet(struct pair *p)
 {
 	static uint8_t b[8];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * An iWARP connection whose peer is a raw socket, for tests: each byte of the stream is scripted.
+ * An iWARP connection with a raw socket as its peer, for tests: each byte of the stream is
+ * scripted.
  */
 #ifndef RNFS_TESTS_IWARP_RAW_H
 #define RNFS_TESTS_IWARP_RAW_H
@@ -15,7 +16,7 @@
 
 enum { DOOR = 4096, RECV = 512 };
 
-/* The connection under test, its memory, and the raw end of the wire. */
+/* The connection under test, the memory of the connection, and the raw end of the wire. */
 struct raw {
 	struct mem_pool *pool;
 	struct end e;
@@ -24,9 +25,9 @@ struct raw {
 	struct prov_door w, r;
 	bool crc;
 	uint32_t msn[3];
-	size_t cut; /* not 0: of the next FPDU only so much is sent ... */
+	size_t cut; /* not 0: only this many bytes of the next FPDU are sent ... */
 	uint8_t rest[70000];
-	size_t nrest; /* ... and this is what was left out */
+	size_t nrest; /* ... and this is the part that was left out */
 };
 
 static inline void raw_start(struct raw *t, bool crc)
@@ -133,7 +134,7 @@ static inline void raw_read_req(struct raw *t, uint32_t msn, const struct ddp_re
 	raw_fpdu(t, &h, p, sizeof(p));
 }
 
-/* The next FPDU that the connection has sent; its payload's length or -1 for none. */
+/* Receives the next FPDU of the connection. Returns the length of the payload, or -1 for none. */
 static inline int raw_receive(struct raw *t, struct ddp_hdr *h, uint8_t *payload)
 {
 	uint8_t b[70000];
@@ -150,7 +151,7 @@ static inline int raw_receive(struct raw *t, struct ddp_hdr *h, uint8_t *payload
 	return (int)n;
 }
 
-/* After something wrong: exactly one DOWN, last, and a Terminate with this error on the wire. */
+/* After an error: exactly one DOWN, last, and a Terminate with this error on the wire. */
 static inline void expect_terminate(struct raw *t, unsigned err, const char *sentence)
 {
 	uint8_t payload[70000];

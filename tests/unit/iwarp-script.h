@@ -2,11 +2,13 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Scripts of iWARP segments, played to a connection with and without foresight (iwarp_guess.c), for
- * the unit test and the fuzzer of it. Both must come to the same: the same completions and the same
- * end, and each time the same bytes in all that the peer has written by then.
+ * the unit test and the fuzzer of iwarp_guess.c. Both must come to the same: the same completions
+ * and
+ * the same end, and each time the same bytes in all memory that the peer has written by then.
  *
- * Which bytes those are is found out by playing the script without foresight twice, over memory of
- * zeros and of ones: what is equal afterwards was written.
+ * To find those bytes, the script is played without foresight twice, over memory of zeros and of
+ * ones:
+ * bytes that are equal afterwards were written.
  */
 #ifndef RNFS_TESTS_IWARP_SCRIPT_H
 #define RNFS_TESTS_IWARP_SCRIPT_H
@@ -25,7 +27,7 @@ enum {
 	SCRIPT_GUARD = 64,
 	SCRIPT_DOORS = 2,
 	SCRIPT_READS = 2,
-	SCRIPT_AREAS = SCRIPT_DOORS + SCRIPT_READS + 1, /* the last is that of receives */
+	SCRIPT_AREAS = SCRIPT_DOORS + SCRIPT_READS + 1, /* the last area is the one of receives */
 	SCRIPT_RECV = 3000,
 	SCRIPT_RECVS = 4,
 	SCRIPT_WCS = 10,
@@ -50,11 +52,11 @@ struct script_step {
 	bool bad; /* with a wrong CRC */
 };
 
-/* What a play has come to. */
+/* The result of a play. */
 struct script_play {
 	uint8_t area[SCRIPT_AREAS][SCRIPT_MEM + SCRIPT_GUARD];
 	struct prov_wc wc[SCRIPT_WCS];
-	uint8_t (*seen[SCRIPT_WCS])[SCRIPT_MEM + SCRIPT_GUARD]; /* area at that completion */
+	uint8_t (*seen[SCRIPT_WCS])[SCRIPT_MEM + SCRIPT_GUARD]; /* the areas at that completion */
 	unsigned n;
 	bool down;
 	char reason[200];
@@ -201,7 +203,7 @@ static inline void script_free(struct script_play *p)
 	free(p);
 }
 
-/* Whether the areas of the play are as they must be, where the two others agree. */
+/* Are the areas of the play as they must be, where the two others agree? */
 static inline bool script_same(uint8_t (*zeros)[SCRIPT_MEM + SCRIPT_GUARD],
 	uint8_t (*ones)[SCRIPT_MEM + SCRIPT_GUARD], uint8_t (*play)[SCRIPT_MEM + SCRIPT_GUARD])
 {
@@ -218,7 +220,7 @@ static inline bool script_same(uint8_t (*zeros)[SCRIPT_MEM + SCRIPT_GUARD],
 	return true;
 }
 
-/* What went wrong, or NULL. *foreseen is added to. */
+/* Returns the first error found, or NULL. Adds to *foreseen. */
 static inline const char *script_check(const struct script_step *s, unsigned n, size_t cut,
 	size_t cut2, bool crc, uint64_t *foreseen)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * kernel-file: a mount at fake-kernel.h with one file that is open, for tests of its data.
+ * kernel-file: a mount at fake-kernel.h with one open file, for tests of the file's data.
  */
 #ifndef RNFS_TESTS_KERNEL_FILE_H
 #define RNFS_TESTS_KERNEL_FILE_H
@@ -34,16 +34,16 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Data memory that requests have: all but the block that the worker reads into. What comes after an
- * answer has been done once the worker has read another request. */
+/* Data memory of requests: all but the block that the worker reads into. The work after an answer
+ * is done once the worker has read another request. */
 __attribute__((unused)) static size_t used(void)
 {
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
 }
 
-/* Requests have no data memory any more. The server's thread gives memory back a moment after the
- * answer. */
+/* Waits until requests have no data memory. The server's thread gives memory back a moment after
+ * the answer. */
 __attribute__((unused)) static void all_is_back(void)
 {
 	for (unsigned i = 0; i < 100000 && used(); i++)
@@ -51,13 +51,13 @@ __attribute__((unused)) static void all_is_back(void)
 	assert_int_equal(used(), 0);
 }
 
-/* What was sent before has been looked at. */
+/* The worker has looked at all earlier requests. */
 __attribute__((unused)) static void looked_at(void)
 {
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 }
 
-/* The process that asked is killed, and the main thread sees that. */
+/* The process of the request is killed, and the main thread sees the end. */
 __attribute__((unused)) static void killed(uint64_t number)
 {
 	kernel_interrupt(number);
@@ -65,7 +65,7 @@ __attribute__((unused)) static void killed(uint64_t number)
 	ops_end_gone(fs);
 }
 
-/* What hangs is carried out, and what comes from now on does not hang. */
+/* Ops that hang are carried out, and no later op hangs. */
 __attribute__((unused)) static void go_on(void)
 {
 	for (unsigned t = 0; t < NFS_OP_TYPES; t++)

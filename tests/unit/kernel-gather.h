@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * kernel-gather: the file of kernel-file.h, on a mount that gathers what is written.
+ * kernel-gather: the file of kernel-file.h, on a mount that gathers writes.
  */
 #ifndef RNFS_TESTS_KERNEL_GATHER_H
 #define RNFS_TESTS_KERNEL_GATHER_H

@@ -24,13 +24,13 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* How many operations of that type have gone to the server. */
+/* How many operations of this type have gone to the server. */
 static inline uint64_t count(enum nfs_op_type t)
 {
 	return stats_get(&fs->stats.ops[t]);
 }
 
-/* Answers a LOOKUP of ino with another version of it, of that size; false: op is none. */
+/* Answers a LOOKUP of ino with another version of ino, of this size; false: op is no LOOKUP. */
 static inline bool lookup_tells_change(struct nfs_op *op, const struct inode *ino, uint64_t size)
 {
 	if (op->type != NFS_LOOKUP)

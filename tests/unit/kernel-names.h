@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * kernel-names: names in a mount at fake-kernel.h, for tests of making and finding them.
+ * kernel-names: names in a mount at fake-kernel.h, for tests that make and find names.
  */
 #ifndef RNFS_TESTS_KERNEL_NAMES_H
 #define RNFS_TESTS_KERNEL_NAMES_H
@@ -13,9 +13,9 @@
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 
-static struct fuse_entry_out e; /* the last one that was answered */
+static struct fuse_entry_out e; /* the last entry that was answered */
 
-/* A new file of that name in the root; fh: it is open, else closed again. */
+/* Makes a new file of this name in the root; fh: the file stays open, else it is closed again. */
 static inline uint64_t make(const char *name, uint64_t *fh)
 {
 	uint64_t node, mine;
@@ -39,7 +39,7 @@ static inline struct inode *inode(uint64_t node)
 	return inode_of(fs->inodes, node);
 }
 
-/* With names that may be answered from what is known. */
+/* With names that may be answered from the cache. */
 static inline void believe_names(void)
 {
 	fs_fixture_options.cache_names = fs_fixture_options.cache_absent = true;

@@ -12,7 +12,7 @@
 extern uint32_t zdr_COMPOUND4args(ZDR *, COMPOUND4args *);
 extern uint32_t zdr_COMPOUND4res(ZDR *, COMPOUND4res *);
 
-/* One coder for both directions, as libnfs has it. in is only read when decoding. */
+/* One coder for both directions, as in libnfs. in is only read when decoding. */
 static ZDR *start(ZDR *z, const uint8_t *buf, size_t n, enum zdr_op op)
 {
 	memset(z, 0, sizeof(*z));
@@ -52,7 +52,8 @@ size_t libnfs_res_again(const uint8_t *in, size_t n, uint8_t *out, size_t cap)
 	return len;
 }
 
-/* libnfs places decoded arrays at addresses that do not suit their type: copied out before use. */
+/* libnfs places decoded arrays at addresses that do not suit the element type: copied out before
+ * use. */
 static nfs_argop4 first_arg(const COMPOUND4args *a)
 {
 	nfs_argop4 op;

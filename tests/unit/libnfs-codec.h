@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * libnfs-codec: NFSv4.0 COMPOUNDs through the coders of libnfs, which no one here wrote. In a file
- * of its own, as its header and ours give the same names to the protocol's numbers.
+ * libnfs-codec: NFSv4.0 COMPOUNDs through the coders of libnfs, an independent implementation. In a
+ * separate file, because the header of libnfs and ours give the same names to the protocol's
+ * numbers.
  */
 #ifndef RNFS_TESTS_LIBNFS_CODEC_H
 #define RNFS_TESTS_LIBNFS_CODEC_H
@@ -15,7 +16,7 @@
 size_t libnfs_args_again(const uint8_t *in, size_t n, uint8_t *out, size_t cap);
 size_t libnfs_res_again(const uint8_t *in, size_t n, uint8_t *out, size_t cap);
 
-/* What libnfs understands of the first operation of a COMPOUND that is ... */
+/* The first operation of a COMPOUND as libnfs understands it ... */
 struct libnfs_open { /* an OPEN: UNCHECKED, by name */
 	uint32_t share_access, share_deny, name_len;
 	uint64_t clientid;

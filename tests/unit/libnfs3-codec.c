@@ -13,10 +13,10 @@
 
 typedef uint32_t coder_fn(ZDR *z, void *m);
 
-/* One coder for both directions, as libnfs has it. in is only read when decoding. */
+/* One coder for both directions, as in libnfs. in is only read when decoding. */
 static size_t again(coder_fn *code, const uint8_t *in, size_t n, uint8_t *out, size_t cap)
 {
-	/* as large as any message of those below */
+	/* as large as any message of the tests */
 	union {
 		WRITE3args args;
 		READDIRPLUS3res res;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * libnfs3-codec: messages of NFSv3, MOUNT v3 and NLM v4 through the coders of libnfs, which no one
- * here wrote. In a file of its own, as its headers and ours give the same names to the protocols'
- * numbers.
+ * libnfs3-codec: messages of NFSv3, MOUNT v3 and NLM v4 through the coders of libnfs, an
+ * independent
+ * implementation. In a separate file, because the headers of libnfs and ours give the same names to
+ * the protocols' numbers.
  */
 #ifndef RNFS_TESTS_LIBNFS3_CODEC_H
 #define RNFS_TESTS_LIBNFS3_CODEC_H

@@ -13,13 +13,14 @@
 #define MEAN_DELEGS 5000
 
 struct mean_delegs {
-	/* what to do with an OPEN that asks for one, or reclaims one */
+	/* how to answer an OPEN that asks for a delegation, or reclaims one */
 	bool gives, gives_back;
-	bool recalled;			 /* what is given is to come back at once */
-	enum open_delegation_type4 type; /* that is given to who wants one to read; 0: that */
-	/* what happened: */
+	bool recalled; /* each delegation is recalled at once */
+	/* the type for an OPEN that wants a read delegation; 0: a read delegation */
+	enum open_delegation_type4 type;
+	/* record of the calls: */
 	unsigned held, claims, reclaims, revoked, freed, refused;
-	uint32_t last; /* the number of the last one given */
+	uint32_t last; /* the number of the last delegation given */
 	struct {
 		bool used, revoked;
 		uint32_t no;
@@ -29,15 +30,16 @@ struct mean_delegs {
 
 /* The stateid of number no. */
 struct nfs4_stateid mean_deleg_id(uint32_t no);
-/* OPEN of fh: NFS4_OK, with what is given, or why not. */
+/* OPEN of fh. Returns NFS4_OK, with the delegation in *given, or the error. */
 uint32_t mean_deleg_open(struct mean_delegs *d, const struct nfs4_open_args *a,
 	const struct nfs_fh *fh, struct nfs4_delegation *given);
-/* NFS4_OK, or why it does not count. */
+/* Returns NFS4_OK, or the reason why id does not count. */
 uint32_t mean_deleg_judge(const struct mean_delegs *d, const struct nfs4_stateid *id);
 uint32_t mean_deleg_return(struct mean_delegs *d, const struct nfs4_stateid *id);
 uint32_t mean_deleg_free(struct mean_delegs *d, const struct nfs4_stateid *id);
 bool mean_deleg_is(const struct nfs4_stateid *id);
-/* They are revoked; the server restarts. */
+/* mean_deleg_revoke(): the server revokes all delegations. mean_deleg_forget(): the server
+ * restarts. */
 void mean_deleg_revoke(struct mean_delegs *d);
 void mean_deleg_forget(struct mean_delegs *d);
 

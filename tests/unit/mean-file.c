@@ -66,7 +66,7 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 	return -1;
 }
 
-/* The one that owner has already (there is but one file to open), or a new one. */
+/* The existing open of owner (there is but one file to open), or a new one. */
 static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
 {
 	int i, unused = -1;
@@ -82,7 +82,7 @@ static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
 	return unused;
 }
 
-/* Why an OPEN is refused, or NFS4_OK. */
+/* NFS4_OK, or the reason to refuse an OPEN. */
 static uint32_t judge_open(struct mean_srv *s, const struct nfs4_open_args *a)
 {
 	if (a->claim == CLAIM_PREVIOUS && !s->reclaiming)
@@ -164,7 +164,7 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 	int i = find_open(r->s, current ? &r->current : &a->stateid);
 
 	if (r->cur.data[0] != 'F')
-		i = -1; /* not the file's handle */
+		i = -1; /* the handle of another file */
 	if (i < 0) {
 		nfs4_put_op_res(r->x, OP_CLOSE, NFS4ERR_BAD_STATEID);
 		return NFS4ERR_BAD_STATEID;
@@ -234,7 +234,7 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	return NFS4_OK;
 }
 
-/* Of the type, which is never a directory here, of the handle or of the size. */
+/* Of the type (never a directory here), of the handle, or of the size. */
 static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 {
 	struct mean_srv *s = r->s;
@@ -275,7 +275,7 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 
 	nfs4_entries_begin(&e, r->x, verf, a->maxcount, 64);
 	if (mean_quirky(s, Q_DIR_NOTHING)) {
-		e.n = 1; /* so that it is not NFS4ERR_TOOSMALL */
+		e.n = 1; /* so that the status is not NFS4ERR_TOOSMALL */
 		nfs4_entries_end(&e, false);
 		return NFS4_OK;
 	}
@@ -316,7 +316,7 @@ static void put_elsewhere(struct run *r)
 	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
 }
 
-/* fattr4 with what a file must have, and s->owner. */
+/* fattr4 with the attributes that a file must have, and s->owner. */
 static void put_owned(struct run *r, const struct nfs4_attrs *a)
 {
 	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_TYPE, FATTR4_CHANGE, FATTR4_SIZE,

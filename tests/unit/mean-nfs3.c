@@ -206,7 +206,7 @@ static void reply_mount(struct mean3 *m, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
-/* What somebody else who asks is told about the last lock that was granted. */
+/* Answers another client's TEST about the last lock that was granted. */
 static void answer_test(struct mean3 *m, struct rpc_req *req, struct nlm4_test_res *r)
 {
 	struct nlm4_test_args a;
@@ -324,7 +324,7 @@ static enum fault_kind cut(void *ctx, const struct rpc_req *req, struct fault_no
 		m->nlm_restarts = m->nlm_held = false;
 		return FAULT_CLOSE;
 	}
-	/* the lock is held by the service, whose reply this is */
+	/* the service holds m->lock while it makes this reply */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
 		return FAULT_NONE;
 	if (m->cut_status) {

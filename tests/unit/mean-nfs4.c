@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mean-nfs4: an NFSv4.1 server for tests of the client. What it can do: mean-nfs4.h.
+ * mean-nfs4: an NFSv4.1 server for tests of the client. For its abilities see mean-nfs4.h.
  *
- * Every COMPOUND runs under one lock. Its operations: mean-session.c, mean-file.c, mean-lock.c.
+ * Every COMPOUND runs under one lock. The operations: mean-session.c, mean-file.c, mean-lock.c.
  */
 #include "mean-run.h"
 
@@ -71,7 +71,7 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	}
 }
 
-/* The operation fails because the test says so. */
+/* The status with which the test has the operation fail, or NFS4_OK. */
 static uint32_t told_to_fail(struct run *r, uint32_t op)
 {
 	struct mean_srv *s = r->s;
@@ -132,7 +132,7 @@ static bool get_sequence(const struct rpc_req *req, uint32_t *nops, struct nfs4_
 	return a->op == OP_SEQUENCE;
 }
 
-/* Keeps the answer to req under its slot and sequence id. */
+/* Keeps the answer to req under the slot and sequence ID of req. */
 static void keep_answer(
 	struct mean_srv *s, struct rpc_req *req, const struct nfs4_args *seq, uint32_t nops)
 {
@@ -158,7 +158,8 @@ static void say_delay(struct rpc_req *req)
 	nfs4_end_compound_res(x, at, NFS4ERR_DELAY, 1);
 }
 
-/* A server that looks at slot and sequence id alone: what it has kept, whatever is asked. */
+/* A server that looks at slot and sequence ID alone: returns the kept answer, even to another
+ * request. */
 static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 {
 	struct nfs4_args a;

@@ -86,7 +86,7 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_STALE_CLIENTID);
 		return NFS4ERR_STALE_CLIENTID;
 	}
-	if (a->sequence == s->create_seq && s->nsessions) { /* its answer was lost */
+	if (a->sequence == s->create_seq && s->nsessions) { /* the answer was lost */
 		res.fore.maxrequests = s->slots;
 		mean_session_id(s, &res.session);
 		nfs4_put_create_session_res(r->x, NFS4_OK, &res);
@@ -225,7 +225,7 @@ struct recall {
 	pthread_cond_t cond;
 	bool ended;
 	uint32_t status;
-	uint64_t *change, *size; /* CB_GETATTR: where its answer goes */
+	uint64_t *change, *size; /* CB_GETATTR: where to put the answer */
 };
 
 static void take_getattr(struct recall *r, struct xdr_in *res)
@@ -261,7 +261,7 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 
 typedef void put_fn(struct xdr_out *x, const void *args);
 
-/* Sends CB_SEQUENCE and what put puts of args. */
+/* Sends CB_SEQUENCE and the operation that put() encodes from args. */
 static uint32_t call_back(struct mean_srv *s, uint32_t seq, put_fn *put, const void *args,
 	uint64_t *change, uint64_t *size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names-fixture: an inode table, and names of what is in it.
+ * names-fixture: an inode table, and names of inodes in the table.
  */
 #ifndef RNFS_TESTS_NAMES_FIXTURE_H
 #define RNFS_TESTS_NAMES_FIXTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3-fixture: a mount of the server in mean-nfs3, and ops that are waited for.
+ * nfs3-fixture: a mount of the server in mean-nfs3, and functions that run an op to its end.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs3-vecs: arguments and results of NFSv3 as they are on the wire and in memory, written by hand
- * from RFC 1813: X_HEX is on the wire what X is in memory.
+ * from RFC 1813: X_HEX is the wire form of X.
  */
 #ifndef RNFS_TESTS_NFS3_VECS_H
 #define RNFS_TESTS_NFS3_VECS_H
@@ -133,7 +133,8 @@ static const struct res3_vec {
 };
 /* clang-format on */
 
-/* What x has written, with its payloads spliced in as when they go inline. Returns the length. */
+/* The bytes that x has written, with the payloads spliced in as in an inline message. Returns the
+ * length. */
 static inline size_t splice3(const struct xdr_out *x, uint8_t *to)
 {
 	size_t from = 0, n = 0;

@@ -29,7 +29,7 @@ static inline void answer_begin(struct answer *a)
 	a->nops = 0;
 }
 
-/* The next result has been put. */
+/* A result has been put. */
 static inline void answer_add(struct answer *a)
 {
 	a->nops++;
@@ -41,12 +41,12 @@ static inline void answer_ok(struct answer *a, uint32_t op)
 	answer_add(a);
 }
 
-/* The op goes on, as an end that no op has. */
+/* The op goes on: a value that no op ends with. */
 #define ANSWER_AGAIN INT32_MAX
 #define ANSWER_LATER (INT32_MAX - 1)
 
-/* What the op's kind makes of it: 0, and nothing remains; the status; the negative errno; or that
- * it goes on. */
+/* The verdict of the op's kind: 0, and nothing remains; the status; the negative errno; or that the
+ * op goes on. */
 static inline int answer_read(
 	struct answer *a, struct nfs4_client *c, struct nfs_op *op, uint32_t status)
 {

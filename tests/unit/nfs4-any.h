@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4-any: any NFSv4 operation's coder by its number, for tests that go through all of them. The
- * decoder of arguments is the library's nfs4_get_args(); these are the other three.
+ * nfs4-any: any NFSv4 operation's coder by its number, for tests that go through all operations.
+ * The
+ * decoder of arguments is the library's nfs4_get_args(); the other three are here.
  */
 #ifndef RNFS_TESTS_NFS4_ANY_H
 #define RNFS_TESTS_NFS4_ANY_H
@@ -12,7 +13,7 @@
 
 #include "nfsproto/wire/nfs4_xdr.h"
 
-/* Decoded elements are re-encoded through these. */
+/* Decoded elements are re-encoded through these arrays. */
 #define ANY_STATEIDS 64
 #define ANY_CONTENTS XDR_MAX_PAYLOADS
 
@@ -155,7 +156,7 @@ static inline int any_get_entries(struct xdr_in *x)
 	return r;
 }
 
-/* Decodes all pieces, keeps those there is room for. */
+/* Decodes all pieces, and keeps as many as there is room for. */
 static inline int any_get_read_plus(struct xdr_in *x, struct any_res *r)
 {
 	uint32_t n, kept = 0;
@@ -242,7 +243,7 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 #undef GET_STATEID
 }
 
-/* All but READDIR, whose entries any_get_res() does not keep. */
+/* All but READDIR: any_get_res() does not keep the entries of READDIR. */
 static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 {
 	struct nfs4_test_stateid_res ts;
@@ -316,7 +317,8 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 #undef PUT_STATEID
 }
 
-/* The stream with its payloads spliced in, as a transport sends it inline. Returns its length. */
+/* The stream with the payloads spliced in, as a transport sends the stream inline. Returns the
+ * length. */
 static inline size_t any_splice(const struct xdr_out *x, uint8_t *to)
 {
 	size_t from = 0, n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4-fixture: a mount of the server in mean-nfs4, and ops that are waited for.
+ * nfs4-fixture: a mount of the server in mean-nfs4, and functions that run an op to its end.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -186,7 +186,7 @@ int fix_read(
 	memset(buf->data, 0xee, want + 64);
 	op.u.read.open = open;
 	op.u.read.fh = *fh;
-	/* in two pieces, whatever is read */
+	/* in two pieces, for any length of the READ */
 	piece[0] = (struct seg){mem_buf_sge(buf, 0, want / 3), buf};
 	piece[1] = (struct seg){mem_buf_sge(buf, want / 3, want - want / 3), buf};
 	assert_int_equal(seg_list_init(&op.u.read.to, piece, 2), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4-fixture: a mount of the server in mean-nfs4, and ops that are waited for.
+ * nfs4-fixture: a mount of the server in mean-nfs4, and functions that run an op to its end.
  */
 #ifndef RNFS_TESTS_NFS4_FIXTURE_H
 #define RNFS_TESTS_NFS4_FIXTURE_H
@@ -15,7 +15,7 @@ struct fix {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root;
-	/* of mounts to come: */
+	/* for later mounts: */
 	unsigned connect_ms;
 	enum nfs_delegations delegations;
 	const struct nfs_client_upcalls *upcalls;
@@ -37,15 +37,15 @@ void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms);
 void fix_unmount_clean(struct fix *f);
 uint64_t fix_now_ms(void);
 
-/* The server fails the next `times` of op; shows q once. */
+/* fix_fails(): the server fails the next `times` of op. fix_quirk(): the server shows q once. */
 void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times);
 void fix_quirk(struct fix *f, enum quirk q);
 /* The server knows no open file any more. */
 void fix_forget_opens(struct fix *f);
 
-/* Submits op and waits; op->error. */
+/* Submits op and waits. Returns op->error. */
 int fix_run(struct fix *f, struct nfs_op *op);
-/* Submits op; sem is posted at its end. */
+/* Submits op; sem is posted at the end of op. */
 void fix_start(struct fix *f, struct nfs_op *op, sem_t *sem);
 bool fix_ends_within(sem_t *sem, unsigned ms);
 
@@ -53,7 +53,8 @@ int fix_getattr(struct fix *f); /* of the root */
 int fix_lookup(struct fix *f, const char *name);
 struct nfs_open *fix_open(struct fix *f, int flags, struct nfs_fh *fh);
 int fix_close(struct fix *f, struct nfs_open *open);
-/* Compares what came with the server's content, and that nothing behind the sink was touched. */
+/* Compares the data with the server's content, and checks that no byte behind the sink was
+ * touched. */
 int fix_read(struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, uint32_t want,
 	uint32_t *got);
 int fix_write(

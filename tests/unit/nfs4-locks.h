@@ -52,7 +52,7 @@ static inline int locks_teardown(void **state)
 	return 0;
 }
 
-/* An open file with that name for a handle, of the user uid. */
+/* An open file with this name for a handle, of the user uid. */
 static inline struct nfs_open *locks_open(struct locks *l, const char *name, uint32_t uid)
 {
 	struct nfs_open *o = calloc(1, sizeof(*o));
@@ -68,7 +68,7 @@ static inline struct nfs_open *locks_open(struct locks *l, const char *name, uin
 	return o;
 }
 
-/* The context of owner on o's file, bound to o, which holds nothing. */
+/* The context of owner on o's file, bound to o, without locks. */
 static inline struct nfs4_lockctx *locks_ctx(struct locks *l, struct nfs_open *o, uint64_t owner)
 {
 	struct nfs4_lockctx *ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4-vecs: words that the vectors of NFSv4 arguments and results are composed of: X_HEX is on the
- * wire what X is in memory.
+ * nfs4-vecs: words that make up the vectors of NFSv4 arguments and results: X_HEX is the wire form
+ * of X.
  */
 #ifndef RNFS_TESTS_NFS4_VECS_H
 #define RNFS_TESTS_NFS4_VECS_H

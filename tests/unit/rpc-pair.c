@@ -76,7 +76,7 @@ static void *answer_later(void *arg)
 	return NULL;
 }
 
-/* n bytes as payload, in srv.pieces blocks or so. */
+/* Puts n bytes as payload, in about srv.pieces blocks. */
 static void put_data(struct srv *s, struct rpc_req *req, uint32_t n, uint32_t seed)
 {
 	struct seg *seg = calloc(SEG_LIST_MAX, sizeof(*seg));
@@ -192,7 +192,7 @@ static enum fault_kind fault(void *ctx, const struct rpc_req *req, struct fault_
 {
 	struct srv *s = ctx;
 
-	/* what was noted of a request is there for its reply */
+	/* the note of a request must be there for the reply */
 	if (!reply)
 		note->word[0] = note->word[1] = req->xid + 1;
 	else if (note)

@@ -3,7 +3,7 @@
  *
  * rpc-pair: an RPC client and a server with a small service, connected over TCP or, with the
  * argument "iwarp", over RPC-over-RDMA on software iWARP. The server's connections are wrapped, so
- * that it can make faults.
+ * the server can make faults.
  */
 #ifndef RNFS_TEST_RPC_PAIR_H
 #define RNFS_TEST_RPC_PAIR_H
@@ -22,17 +22,17 @@
 enum {
 	P_NULL,	    /* () -> () */
 	P_ECHO,	    /* opaque -> opaque */
-	P_WRITE,    /* payload, u32 -> its sum, the caller's uid */
+	P_WRITE,    /* payload, u32 -> sum of the payload, the caller's uid */
 	P_READ,	    /* length, seed -> u32, payload, u32 */
-	P_NEVER,    /* the first one is not answered */
-	P_CALLBACK, /* program -> how a call to it came out, what it answered */
+	P_NEVER,    /* the first call gets no answer */
+	P_CALLBACK, /* program -> the result of a call to that program, and the answer */
 	P_LATER,    /* never answered */
 	P_ASYNC, /* answered by another thread: posts `arrived`, awaits `allowed`, posts `answered`
 		  */
 	P_SHORT, /* SYSTEM_ERR, as often as srv.shortages says */
 };
 
-extern enum rpc_proto proto; /* of pairs made from now on */
+extern enum rpc_proto proto; /* of later pairs */
 extern sem_t arrived, allowed, answered;
 
 /* --- the server --------------------------------------------------------------------------------
@@ -44,13 +44,13 @@ struct srv {
 	_Atomic int requests, never, ups, downs;
 	_Atomic int shortages;
 	uint32_t never_xid[8];
-	_Atomic enum fault_kind fault; /* what to do to the next reply (or request), once */
+	_Atomic enum fault_kind fault; /* fault of the next reply (or request), once */
 	_Atomic bool fault_request;
 	_Atomic unsigned delay_ms;
 	_Atomic int faults_left;
-	_Atomic int faults_skip;   /* so many messages first that are spared */
-	_Atomic int unnoted;	   /* replies to requests that were not asked for */
-	_Atomic int pieces;	   /* that the data of P_READ lies in; 0: one */
+	_Atomic int faults_skip;   /* how many messages are spared first */
+	_Atomic int unnoted;	   /* replies without the note of their request */
+	_Atomic int pieces;	   /* pieces of memory for the data of P_READ; 0: one */
 	_Atomic int cb_timeout_ms; /* of the calls of P_CALLBACK */
 };
 
@@ -69,7 +69,7 @@ struct cli {
 
 void cli_start(struct cli *c, uint16_t port, unsigned timeo_ms, unsigned soft_retrans);
 
-/* One call and how it ended. */
+/* One call and the result of the call. */
 struct one {
 	struct rpc_call call;
 	sem_t sem;
@@ -87,7 +87,7 @@ void one_finish(struct one *o);
 int simple(struct cli *c, uint32_t proc);
 /* n bytes to the server and back. */
 int echo(struct cli *c, uint32_t n);
-/* n bytes into a sink of room bytes; peek: the transport is told where they stand. */
+/* Reads n bytes into a sink of room bytes; peek: the transport is told where the bytes stand. */
 int read_n(struct cli *c, uint32_t n, uint32_t room, bool peek);
 size_t peek_read(const void *res, size_t n);
 
@@ -101,12 +101,12 @@ struct pair {
 };
 
 void pair_start(struct pair *p, unsigned timeo_ms, unsigned soft_retrans);
-/* And checks that no memory is left in use. */
+/* Stops the pair and checks that no memory is left in use. */
 void pair_stop(struct pair *p);
-/* Of the next reply, or request. */
+/* A fault of the next reply, or request. */
 void inject(struct pair *p, enum fault_kind f, bool request, unsigned delay_ms);
 
-/* Bytes that depend on their place and on seed, and a sum of bytes. */
+/* fill(): bytes that depend on their place and on seed. sum(): a sum of bytes. */
 void fill(uint8_t *p, uint32_t n, uint32_t seed);
 uint32_t sum(const uint8_t *p, uint32_t n);
 struct sockaddr_in loopback(uint16_t port);

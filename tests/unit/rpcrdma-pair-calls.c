@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma-pair: the calls of the service, whole: they run and check what comes back.
+ * rpcrdma-pair: the calls of the service, whole: each runs and checks the result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max)
 	assert_int_equal(c.len, n);
 	pair_pattern(want, n, 5);
 	assert_memory_equal(c.copy, want, n);
-	if (sink) { /* nothing beside the sink, nothing behind the data */
+	if (sink) { /* no byte beside the sink or behind the data is touched */
 		const uint8_t *d = c.rpc.sink[0].one.hold->data;
 
 		assert_int_equal(d[3], 0xee);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma-pair: the service at the responder, and the thread that it runs on.
+ * rpcrdma-pair: the service at the responder, and the thread of the service.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static void serve(void *ctx, struct rpc_req *req)
 		pthread_mutex_lock(&p->lock);
 		p->later[p->nlater++] = req;
 		pthread_mutex_unlock(&p->lock);
-		p->served++; /* it can be released now */
+		p->served++; /* req can be released now */
 		return;
 	}
 	p->served++;

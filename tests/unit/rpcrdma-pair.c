@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma-pair: two RPC-over-RDMA connections that talk to each other inside a test.
+ * rpcrdma-pair: two RPC-over-RDMA connections of one test that talk to each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>

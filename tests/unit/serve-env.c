@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * serve-env: a server on a temporary directory, and COMPOUNDs put to it without a transport.
+ * serve-env: a server on a temporary directory. COMPOUNDs reach the server without a transport.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ void env_init_in(struct serve_env *e, const char *where)
 
 	memset(e, 0, sizeof(*e));
 	snprintf(e->dir, sizeof(e->dir), "%s/rnfs-serve-XXXXXX", where);
-	umask(0); /* as the server's */
+	umask(0); /* as the server sets */
 	assert_non_null(mkdtemp(e->dir));
 	e->sv.objs = obj_table_new(e->dir, secret, 0, &err);
 	assert_non_null(e->sv.objs);
@@ -151,7 +151,7 @@ uint32_t env_result(struct serve_env *e)
 	uint32_t word, status;
 
 	get_head(e);
-	/* behind SEQUENCE, if it is the first result and good */
+	/* behind SEQUENCE, if SEQUENCE is the first result and good */
 	if (e->res.len - e->res.pos >= 8) {
 		struct xdr_in ahead = e->res;
 

@@ -189,8 +189,8 @@ uint32_t two_give(struct two *f, const struct nfs4_stateid *sid)
 	return env_run(&f->e, 3);
 }
 
-/* The call that is out is one of CB_SEQUENCE and op, whose arguments are *a. The results begin in
- * x; where their number stands. */
+/* The callback that is out is CB_SEQUENCE and op. Gives the arguments of op in *a. The results
+ * begin in x. Returns where the number of results stands. */
 static size_t take_call(struct two *f, uint32_t op, struct nfs4_cb_args *a, struct xdr_out *x)
 {
 	struct nfs4_opaque tag = {.len = 0};

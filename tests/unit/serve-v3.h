@@ -54,7 +54,7 @@ static inline void answered(struct v3_call *c)
 {
 }
 
-/* Puts the bytes of e->call to the server. False: they are garbage. */
+/* Puts the bytes of e->call to the server. False: the bytes are garbage. */
 static inline bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 {
 	enum serve_result result;
@@ -87,7 +87,7 @@ static inline bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 	return result == SERVE_DONE;
 }
 
-/* Sends a and returns the status of its answer, *r; e->res stands behind the head of it. */
+/* Sends a and returns the status of the answer, *r; e->res stands behind the head of the answer. */
 static inline uint32_t call(struct serve_env *e, const struct nfs3_args *a, struct nfs3_res *r)
 {
 	xdr_out_init(&e->args, e->call, sizeof(e->call));
@@ -137,7 +137,7 @@ static inline uint32_t write_at(struct serve_env *e, const struct nfs_fh *fh, ui
 	return call(e, &a, r);
 }
 
-/* The status; *data and *len point to what was read. */
+/* Returns the status; *data and *len are the bytes of the READ. */
 static inline uint32_t read_at(struct serve_env *e, const struct nfs_fh *fh, uint64_t offset,
 	uint32_t count, const uint8_t **data, uint32_t *len, bool *eof)
 {

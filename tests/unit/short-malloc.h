@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static size_t malloc_max = SIZE_MAX; /* of more bytes than this it fails */
+static size_t malloc_max = SIZE_MAX; /* malloc() of more bytes fails */
 
 void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);

@@ -30,7 +30,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A request comes, of len bytes behind its header. Returns its number. */
+/* A request comes, of len bytes behind the header. Returns the number of the request. */
 static uint64_t comes(uint32_t opcode, const void *arg, size_t len)
 {
 	struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/append: WRITE through a descriptor that is O_APPEND, as the kernel asks for it.
+ * Unit tests of fs/append: WRITE through an O_APPEND descriptor, as the kernel asks for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static void what_is_appended_goes_to_the_end_on_the_server(void **state)
 	all_is_back();
 }
 
-/* Of what a killed process appends in several WRITEs no further one is sent. */
+/* Of the WRITEs of a killed process's append, no further one is sent. */
 static void an_append_of_a_killed_process_does_not_go_on(void **state)
 {
 	uint64_t one;
@@ -57,7 +57,7 @@ static void appends_come_one_after_the_other(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	fake_knobs.hang[NFS_WRITE] = false;
 	assert_false(kernel_answered(two));
-	killed(one); /* the others wait on: the server may have it */
+	killed(one); /* the others wait on: the server may have the WRITE */
 	assert_int_equal(kernel_wait(one).error, -EINTR);
 	looked_at();
 	assert_false(kernel_answered(two));
@@ -79,7 +79,7 @@ static bool answer_lost(struct nfs_op *op)
 	return true;
 }
 
-/* Likewise, and what stands there is its own. */
+/* Likewise, and the bytes at the end of the file are those of op. */
 static bool answer_lost_by_us(struct nfs_op *op)
 {
 	bool lost = answer_lost(op);
@@ -102,7 +102,7 @@ static void an_append_that_was_carried_out_is_not_repeated(void **state)
 	all_is_back();
 }
 
-/* Of what was carried out in part the rest follows. */
+/* If an append was carried out in part, the rest follows. */
 static void an_append_that_was_carried_out_in_part_goes_on(void **state)
 {
 	fill(1000);
@@ -125,13 +125,13 @@ static void found_without_proof(uint32_t n)
 	all_is_back();
 }
 
-/* Another client may have appended them. */
+/* Another client may have appended the bytes. */
 static void equal_bytes_prove_nothing(void **state)
 {
 	found_without_proof(50);
 }
 
-/* They may be the beginning of what the server has written of it. */
+/* The bytes may be the beginning of the part that the server has written. */
 static void some_equal_bytes_prove_nothing(void **state)
 {
 	found_without_proof(20);
@@ -149,7 +149,7 @@ static bool second_answer_lost(struct nfs_op *op)
 	return true;
 }
 
-/* Of a short write the program would write the rest again. */
+/* After a short write the program would write the rest again. */
 static void an_append_of_unknown_length_fails_whole(void **state)
 {
 	static const int fails[] = {-EALREADY, -ETIMEDOUT, -EREMOTEIO};
@@ -165,7 +165,7 @@ static void an_append_of_unknown_length_fails_whole(void **state)
 		assert_int_equal(calls, 2);
 		all_is_back();
 	}
-	second_fails = -ENOSPC; /* the server says that it is not */
+	second_fails = -ENOSPC; /* the server says that the append is not at the end */
 	calls = 0;
 	assert_int_equal(kernel_write(node, fh, 0, data, 10000, O_RDWR | O_APPEND), 4096);
 }
@@ -190,7 +190,7 @@ static void an_append_of_which_nobody_knows_is_an_error(void **state)
 	all_is_back();
 }
 
-/* The kernel is not to take the size for the end of what is being appended elsewhere. */
+/* The kernel must not take the size for the end of the data that is being appended elsewhere. */
 static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **state)
 {
 	struct fuse_attr attr;
@@ -202,7 +202,8 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	fake_knobs.hang[NFS_WRITE] = true;
 	one = kernel_send_write(node, fh, 1000, data, 100, O_RDWR | O_APPEND, 0);
-	assert_int_equal(kernel_getattr(node, &attr), 0); /* not astray, as far as is known */
+	/* not astray, as far as the mount knows */
+	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
 	fake_release(fs->client);
@@ -220,7 +221,7 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 2);
 }
 
-/* Its own WRITE has not begun: there is nothing of it that could be cancelled. */
+/* The waiting append's own WRITE has not begun: there is no WRITE to cancel. */
 static void an_append_that_waits_is_ended_with_its_process(void **state)
 {
 	uint64_t one, two;
@@ -229,7 +230,7 @@ static void an_append_that_waits_is_ended_with_its_process(void **state)
 	one = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
 	two = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	append_end_gone(fs); /* nobody is GONE yet */
+	append_end_gone(fs); /* no request is GONE yet */
 	assert_false(kernel_answered(one) || kernel_answered(two));
 	request_pool_end(fs->requests);
 	append_end_gone(fs);

@@ -77,7 +77,7 @@ static void setattr_says_what_is_to_be_set(void **state)
 	attr_from_setattr(&st, FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME, &s);
 	assert_int_equal(s.mask, NFS_SET_ATIME | NFS_SET_MTIME);
 	assert_int_equal(s.mtime.tv_nsec, 7);
-	/* "now" is the server's now, also when a value comes with it */
+	/* "now" is the server's clock, also when the request carries a value */
 	attr_from_setattr(&st, FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW, &s);
 	assert_int_equal(s.mask, NFS_SET_ATIME_NOW);
 	attr_from_setattr(&st, FUSE_SET_ATTR_CTIME, &s);

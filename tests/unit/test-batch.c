@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/batch, over a client that does as it is told.
+ * Unit tests of cache/batch, over a client that does as the test tells.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -138,7 +138,7 @@ static void only_what_is_ready_is_submitted(void **state)
 	wait_rounds(1);
 	assert_false(batch_ready(&batch));
 	batch_submit(&batch, round_done);
-	assert_int_equal(rounds, 2); /* at once: there is nothing to wait for */
+	assert_int_equal(rounds, 2); /* at once, without a wait */
 	getattr_ready(STAILQ_NEXT(&batch.first, next));
 	batch_submit(&batch, round_done);
 	wait_rounds(3);
@@ -170,7 +170,7 @@ static void cancelling_ends_all_that_is_pending(void **state)
 	assert_false(batch_cancel(&batch));
 	wait_rounds(1);
 	assert_int_equal(interrupted, 5);
-	/* and what comes afterwards */
+	/* and later ops, too */
 	getattr_ready(&batch.first);
 	batch_submit(&batch, round_done);
 	wait_rounds(2);
@@ -187,7 +187,7 @@ static void what_must_be_done_is_not_cancelled(void **state)
 	wait_rounds(1);
 	assert_int_equal(ops, 2);
 	assert_int_equal(errors, 0);
-	/* nor when it hangs: only the end of the client ends it */
+	/* nor when the op hangs: only the end of the client ends the op */
 	fake_knobs.hang[NFS_GETATTR] = true;
 	getattr_ready(&batch.first);
 	batch_submit(&batch, round_done);
@@ -230,7 +230,7 @@ static void what_cannot_be_reserved_is_said(void **state)
 	batch_begin(&batch, client, &cred);
 	no_memory = true;
 	assert_false(batch_reserve(&batch, 3));
-	assert_true(batch_reserve(&batch, 1)); /* that one */
+	assert_true(batch_reserve(&batch, 1)); /* the reserved one */
 	no_memory = false;
 	getattr_ready(batch_part(&batch));
 	batch_submit(&batch, round_done);

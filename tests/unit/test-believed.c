@@ -65,19 +65,19 @@ static void the_largest_of_the_smaller_sizes_counts_after_a_while(void **state)
 	believed_told(&b, 40, at(200), P, at(201));
 	believed_told(&b, 50, at(200), Q, at(202));
 	believed_told(&b, 30, at(200), P, at(203));
-	believed_heard(&b, P, at(204)); /* Q may not have */
+	believed_heard(&b, P, at(204)); /* Q may not have handled the answer */
 	assert_true(believed_more(&b, 50, at(204)));
 	assert_false(believed_more(&b, 50, at(301)));
 	assert_true(believed_more(&b, 40, at(301)));
 }
 
-/* The kernel ignores attributes if it has learned others since their thread asked. */
+/* The kernel ignores attributes if it has learned others since the asking thread asked. */
 static void a_smaller_size_that_was_asked_for_too_early_counts_never(void **state)
 {
 	struct believed b = {0};
 
 	believed_told(&b, 100, at(0), P, at(5));
-	believed_told(&b, 40, at(50), Q, at(60)); /* P may handle its answer at 55 */
+	believed_told(&b, 40, at(50), Q, at(60)); /* P may handle the answer at 55 */
 	assert_true(believed_more(&b, 40, at(500)));
 	believed_told(&b, 40, at(500), Q, at(501));
 	believed_wrote(&b, 10, P, at(502));
@@ -86,7 +86,7 @@ static void a_smaller_size_that_was_asked_for_too_early_counts_never(void **stat
 	believed_notifies(&b, at(902));
 	believed_notified(&b, at(903));
 	assert_true(believed_more(&b, 40, at(1500)));
-	/* a thread's own answers are handled before it asks */
+	/* a thread handles its earlier answers before it asks */
 	believed_told(&b, 100, at(1500), P, at(1501));
 	believed_told(&b, 40, at(1502), P, at(1503));
 	assert_false(believed_more(&b, 40, at(1603)));
@@ -126,19 +126,19 @@ static void the_end_of_a_read_counts_unless_the_kernel_learns_more(void **state)
 	struct believed b = {0};
 
 	believed_told(&b, 100, at(0), P, at(5));
-	assert_false(ignores(&b, 100, 0, 6)); /* it believes no more */
+	assert_false(ignores(&b, 100, 0, 6)); /* the kernel believes no more */
 	assert_int_equal(ignores_until(&b, 40, 0, 6), at(105));
 	assert_true(ignores(&b, 40, 104, 200));
 	assert_false(ignores(&b, 40, 106, 200));
 	believed_wrote(&b, 10, P, at(300));
 	assert_true(ignores(&b, 40, 290, 301));
-	believed_heard(&b, P, at(302)); /* it has handled the answer */
+	believed_heard(&b, P, at(302)); /* P has handled the answer */
 	assert_int_equal(ignores_until(&b, 40, 301, 302), at(302));
 	assert_false(ignores(&b, 40, 303, 304));
 	believed_wrote(&b, 10, P, at(400));
 	believed_wrote(&b, 10, Q, at(401));
 	believed_heard(&b, Q, at(402));
-	assert_true(ignores(&b, 40, 403, 404)); /* P may not have */
+	assert_true(ignores(&b, 40, 403, 404)); /* P may not have handled the answer */
 	assert_false(ignores(&b, 40, 501, 502));
 }
 
@@ -151,7 +151,8 @@ static void a_threads_own_answers_hide_no_end_from_its_later_reads(void **state)
 	believed_wrote(&b, 100, P, at(300));
 	assert_true(believed_ignores(&b, 40, &before, at(301), &until));
 	assert_false(believed_ignores(&b, 40, &own, at(311), &until));
-	assert_true(ignores(&b, 40, 305, 312)); /* the kernel made the other's READ before */
+	/* the kernel had sent the other thread's READ before */
+	assert_true(ignores(&b, 40, 305, 312));
 }
 
 static void a_notification_hides_the_end(void **state)
@@ -179,7 +180,7 @@ static void a_cut_hides_the_end_until_its_thread_has_handled_it(void **state)
 	believed_heard(&b, P, at(512));
 	assert_false(ignores(&b, 40, 505, 513)); /* all believe 40 */
 	assert_true(ignores(&b, 30, 505, 513));
-	/* one that fails leaves the size */
+	/* a cut that fails leaves the size */
 	believed_cut_begin(&b, at(700));
 	believed_cut_end(&b, P, at(701));
 	assert_true(ignores(&b, 30, 700, 702));

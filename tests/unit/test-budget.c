@@ -22,10 +22,10 @@ static void memory_that_is_short_halves_it(void **state)
 	assert_int_equal(b.now, 64 * MIB);
 	budget_cut(&b, 64 * MIB, 0);
 	assert_int_equal(b.now, 32 * MIB);
-	/* of what is in use: what is not would give nothing back */
+	/* of the memory in use: the unused part would give nothing back */
 	budget_cut(&b, 10 * MIB, SECOND);
 	assert_int_equal(b.now, 5 * MIB);
-	/* and not of more than there may be, which is READING still */
+	/* and not of more than the maximum, which is still READING */
 	budget_cut(&b, 40 * MIB, 2 * SECOND);
 	assert_int_equal(b.now, 5 * MIB / 2);
 	budget_cut(&b, 0, 3 * SECOND);
@@ -71,7 +71,7 @@ static void another_most_leaves_a_cut_as_it_is(void **state)
 	budget_init(&b, 64 * MIB, MIB);
 	budget_resize(&b, 24 * MIB);
 	assert_int_equal(b.now, 24 * MIB);
-	budget_resize(&b, 48 * MIB); /* it was full */
+	budget_resize(&b, 48 * MIB); /* the budget was full */
 	assert_int_equal(b.now, 48 * MIB);
 	budget_cut(&b, 20 * MIB, SECOND);
 	budget_resize(&b, 64 * MIB);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/cache: what becomes of blocks.
+ * Unit tests of cache/cache: the life of blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void ready(struct cache_wait *w)
 	readies++;
 }
 
-/* n blocks of f from the first one on, filled with bytes that say which one it is. */
+/* n blocks of f from the first one on. The bytes of a block tell the block's number. */
 static void fill(struct cache_file *f, unsigned first, unsigned n)
 {
 	uint64_t at;
@@ -118,7 +118,7 @@ static void a_file_ends_in_a_block(void **state)
 	assert_int_equal(cache_reserve(cache, &file, 0, 4 * CACHE_BLOCK, LARGE, run, 4, &at), 4);
 	cache_filled(&file, run, 4, CACHE_BLOCK + 5000, true);
 	assert_int_equal(atomic_load(&file.count), 2);
-	/* the page in which it ends may be asked for, but not what is behind that */
+	/* the page of the file's end may be asked for, but no page behind that one */
 	assert_int_equal(cache_find(&file, CACHE_BLOCK, 8192, &hit, NULL), CACHE_HIT);
 	assert_int_equal(hit.data.len, 5000);
 	cache_hit_end(&hit);
@@ -135,7 +135,7 @@ static void a_small_file_takes_little_memory(void **state)
 	assert_int_equal(cache_bytes(cache), 8192);
 	cache_filled(&file, run, 1, 5000, true);
 	assert_int_equal(look(&file, 0, 8192), CACHE_HIT);
-	/* it has grown: others change its size */
+	/* the file has grown: other clients change the size */
 	cache_drop(&file, 10 * CACHE_BLOCK, 1);
 	assert_int_equal(look(&file, 0, 1), CACHE_MISS);
 }
@@ -176,7 +176,7 @@ static void who_waits_may_go(void **state)
 	assert_int_equal(readies, 0);
 }
 
-/* Whatever the READ brings may be older than the change. */
+/* The READ may bring data from before the change. */
 static void what_is_being_read_when_the_file_changes_is_not_believed(void **state)
 {
 	uint64_t at;
@@ -185,22 +185,22 @@ static void what_is_being_read_when_the_file_changes_is_not_believed(void **stat
 	assert_int_equal(cache_reserve(cache, &file, 0, 2 * CACHE_BLOCK, LARGE, run, 2, &at), 2);
 	assert_int_equal(cache_find(&file, 0, 10, &hit, &waits), CACHE_PENDING);
 	cache_drop(&file, 100, 10);
-	assert_int_equal(readies, 1); /* and looks again */
+	assert_int_equal(readies, 1); /* and the waiter looks again */
 	assert_int_equal(look(&file, 0, 10), CACHE_MISS);
 	cache_filled(&file, run, 2, 2 * CACHE_BLOCK, false);
 	assert_int_equal(look(&file, 0, 10), CACHE_MISS);
 	assert_int_equal(look(&file, CACHE_BLOCK, 10), CACHE_HIT);
 }
 
-/* The file was longer than its reader thought, or will be: its end is not where the READ found it.
- */
+/* The file was longer than the reader thought, or will be: the end is not where the READ found
+ * it. */
 static void where_a_file_ends_that_changes_meanwhile_is_not_believed(void **state)
 {
 	uint64_t at;
 
 	assert_int_equal(
 		cache_reserve(cache, &file, 0, 2 * CACHE_BLOCK, LARGE, run, BLOCKS, &at), 2);
-	cache_drop(&file, 100 * CACHE_BLOCK, 10); /* a WRITE far behind it */
+	cache_drop(&file, 100 * CACHE_BLOCK, 10); /* a WRITE far behind the end */
 	cache_filled(&file, run, 2, CACHE_BLOCK + 100, true);
 	assert_int_equal(look(&file, 0, CACHE_BLOCK), CACHE_HIT);
 	assert_int_equal(look(&file, CACHE_BLOCK, 4096), CACHE_MISS);
@@ -219,7 +219,7 @@ static void a_change_drops_the_blocks_that_it_touches(void **state)
 	assert_int_equal(look(&file, 4 * CACHE_BLOCK, 1), CACHE_MISS);
 }
 
-/* However many blocks there are, and whether the range is smaller than them or larger. */
+/* For any number of blocks, and for a range that is smaller or larger than the blocks. */
 static void a_change_drops_no_other_block(void **state)
 {
 	uint64_t at;
@@ -260,12 +260,12 @@ static void what_it_comes_back_for_stays_longer(void **state)
 	fill(&file, 0, 2);
 	assert_int_equal(look(&file, 0, 2 * CACHE_BLOCK), CACHE_HIT);
 	assert_int_equal(look(&file, CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
-	fill(&other, 0, BLOCKS - 1); /* one must go */
+	fill(&other, 0, BLOCKS - 1); /* one block must go */
 	assert_int_equal(look(&file, 0, 1), CACHE_MISS);
 	assert_int_equal(look(&file, CACHE_BLOCK, 1), CACHE_HIT);
 }
 
-/* One that is being given to the kernel stays in memory until that is done. */
+/* A block that is being given to the kernel stays in memory until the kernel has the data. */
 static void a_block_that_is_in_use_may_be_evicted(void **state)
 {
 	fill(&file, 7, 1);
@@ -314,10 +314,10 @@ static void a_piece_takes_no_more_than_it_holds(void **state)
 	cache_hit_end(&hit);
 	assert_int_equal(look(&file, off - 1, 2), CACHE_MISS);
 	assert_int_equal(look(&file, off + 8191, 2), CACHE_MISS);
-	/* it is no end of the file */
+	/* the end of the piece is no end of the file */
 	cache_drop(&file, 100 * CACHE_BLOCK, 1);
 	assert_int_equal(look(&file, off, 8192), CACHE_HIT);
-	/* there is one piece of a block: another takes its place when that has been read */
+	/* a block has one piece: after the READ of another piece, that piece takes the place */
 	assert_int_equal(cache_reserve_piece(cache, &file, off, off + 100, LARGE, run, 4, &at), 0);
 	off = 5 * CACHE_BLOCK;
 	assert_int_equal(cache_reserve_piece(cache, &file, off, off + 100, LARGE, run, 4, &at), 1);
@@ -327,7 +327,7 @@ static void a_piece_takes_no_more_than_it_holds(void **state)
 		cache_reserve_piece(cache, &file, off + 8192, off + 9000, LARGE, run, 4, &at), 0);
 	assert_int_equal(look(&file, off, 100), CACHE_HIT);
 	assert_int_equal(look(&file, off + 12288, 1), CACHE_MISS);
-	/* who wants it all gets it all */
+	/* a reader of the whole block gets the whole block */
 	fill(&file, 5, 1);
 	assert_int_equal(atomic_load(&file.count), 1);
 	assert_int_equal(look(&file, 5 * CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
@@ -362,9 +362,9 @@ static void a_piece_ends_with_the_file(void **state)
 	assert_int_equal(cache_find(&file, off, 8192, &hit, NULL), CACHE_HIT);
 	assert_int_equal(hit.data.len, 5000);
 	cache_hit_end(&hit);
-	cache_drop(&file, 0, 1); /* it may have grown */
+	cache_drop(&file, 0, 1); /* the file may have grown */
 	assert_int_equal(look(&file, off, 1), CACHE_MISS);
-	/* behind that there is nothing to be had */
+	/* behind that there is nothing to read */
 	assert_int_equal(cache_reserve_piece(cache, &file, size + CACHE_BLOCK,
 				 size + CACHE_BLOCK + 4096, size, run, 4, &at),
 		0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/cached, and of cache/fetch below it: READs of the kernel's that the cache
- * answers.
+ * Unit tests of fs/cached, and of cache/fetch below: the cache answers READs of the kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@
 
 static uint8_t *pattern;
 
-/* A mount that reads ahead, and its open file with FILE_MB MiB in it. */
+/* A mount that reads ahead, and an open file of FILE_MB MiB. */
 static int setup_ahead(void **state)
 {
 	fs_fixture_readahead_kb = 1024;
@@ -67,7 +66,7 @@ static void a_file_is_read_ahead_of_the_kernel(void **state)
 	all_is_back();
 }
 
-/* Most of what is read is there already. */
+/* Most of the data is in the cache already. */
 static void hits_most(unsigned n, uint64_t hits)
 {
 	assert_true(stats_get(&cached()->hits) + stats_get(&cached()->joined) - hits >= n - 4);
@@ -91,11 +90,11 @@ static void pieces_are_read_ahead_of_who_goes_by_steps(void **state)
 	for (unsigned i = 0; i < 16; i++)
 		reads_right(8192 + i * (256 << 10), 4096);
 	hits_most(16, 0);
-	assert_int_equal(count(NFS_READ) - before, 16); /* no more than there were */
+	assert_int_equal(count(NFS_READ) - before, 16); /* no more READs than pieces */
 	assert_true(cache_bytes(fs->cache) <= 16 * 4096);
 	for (unsigned i = 16; i--;)
 		reads_right(20480 + 130000 / 4096 * 4096 + i * (256 << 10), 12288);
-	reads_right(0, 1 << 20); /* and what is between them, all of it */
+	reads_right(0, 1 << 20); /* and all data between the pieces */
 	reads_right(1 << 20, 1 << 20);
 	all_is_back();
 }
@@ -125,7 +124,7 @@ static void what_is_being_read_is_waited_for(void **state)
 	assert_int_equal(a.len, 4096);
 	assert_memory_equal(a.data, pattern + 4096, 4096);
 	assert_true(stats_get(&cached()->joined) >= 2);
-	while (used()) /* the server's thread gives it back after the answer */
+	while (used()) /* the server's thread gives the memory back after the answer */
 		;
 }
 
@@ -136,7 +135,7 @@ static void who_waits_can_be_killed(void **state)
 	fake_knobs.hang[NFS_READ] = true;
 	one = kernel_send_read(node, fh, 0, REQUEST);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	request_pool_end(fs->requests); /* marks it GONE */
+	request_pool_end(fs->requests); /* marks the READ as GONE */
 	cached_end_gone(fs);
 	assert_int_equal(kernel_wait(one).error, -ECONNABORTED);
 	fake_knobs.hang[NFS_READ] = false;
@@ -145,7 +144,8 @@ static void who_waits_can_be_killed(void **state)
 	kernel_wait(two);
 }
 
-/* The kernel says so: it is not waited for until request_check_killed() looks. */
+/* The kernel tells of the kill: the end of the READ comes without waiting for
+ * request_check_killed(). */
 static void who_waits_and_is_killed_is_found_at_once(void **state)
 {
 	uint64_t one, living;
@@ -155,7 +155,7 @@ static void who_waits_and_is_killed_is_found_at_once(void **state)
 	one = kernel_send_read(node, fh, 0, REQUEST);
 	kernel_tid = getpid();
 	living = kernel_send_read(node, fh, 4096, 4096);
-	kernel_interrupt(living); /* a signal that ends nobody */
+	kernel_interrupt(living); /* a signal that ends no process */
 	kernel_tid = tid;
 	kernel_interrupt(one);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
@@ -170,7 +170,8 @@ static void who_waits_and_is_killed_is_found_at_once(void **state)
 		;
 }
 
-/* The READ into the cache fails; the one in the reader's own name works, or tells the error. */
+/* The READ into the cache fails; the READ with the reader's credential works, or tells the
+ * error. */
 static bool first_read_fails(struct nfs_op *op)
 {
 	if (op->type != NFS_READ || calls++ > 1)
@@ -206,7 +207,8 @@ static void what_was_written_is_read(void **state)
 	assert_true(stats_get(&cached()->dropped) > 0);
 }
 
-/* Somebody writes while the READ of the same bytes is under way: what that brings is older. */
+/* A writer changes the bytes while a READ of the same bytes is under way: the READ brings older
+ * data. */
 static void a_write_overtakes_what_is_being_read(void **state)
 {
 	uint64_t one;
@@ -227,8 +229,8 @@ static bool is_another_version(struct nfs_op *op)
 	return lookup_tells_change(op, inode_of(fs->inodes, node), FILE_MB << 20);
 }
 
-/* The kernel drops its pages when it hears of another version, in whatever answer: what it reads
- * then is not to be from before. */
+/* The kernel drops its pages when any answer brings another version. The next READ must not bring
+ * data from before that version. */
 static void what_the_kernel_knows_to_have_changed_is_read_again(void **state)
 {
 	struct cache_file *blocks = &inode_of(fs->inodes, node)->cache;
@@ -257,7 +259,7 @@ static void direct_reads_pass_the_cache_by(void **state)
 	assert_true(count(NFS_READ) > before);
 }
 
-/* CLOSE takes the open state away that the READs ahead are sent with. */
+/* CLOSE takes away the open state that the READs ahead are sent with. */
 static atomic_bool closed_early;
 
 static bool close_looks(struct nfs_op *op)
@@ -299,7 +301,7 @@ static void an_open_file_may_be_left_at_the_end(void **state)
 
 static uint64_t small;	 /* a file of 5000 bytes, closed, which the kernel has not read */
 static unsigned brought; /* OPENs that asked for data */
-static bool drops;	 /* while OPEN is under way the cache is told of a change */
+static bool drops;	 /* the cache is told of a change while OPEN is under way */
 
 static bool opens(struct nfs_op *op)
 {
@@ -323,7 +325,8 @@ static void make_small(void)
 	fake_knobs.script = opens;
 }
 
-/* Opens it, reads all, closes it: so many READs, and so many OPENs with data. */
+/* Opens the file, reads all, closes the file: this costs so many READs, and so many OPENs with
+ * data. */
 static void small_costs(unsigned reads, unsigned opened)
 {
 	uint64_t handle, before = count(NFS_READ);
@@ -343,9 +346,9 @@ static void a_small_file_comes_with_its_open(void **state)
 
 	make_small();
 	small_costs(0, 1);
-	small_costs(0, 0); /* the cache has it */
+	small_costs(0, 0); /* the cache has the data */
 	cache_drop_all(&inode_of(fs->inodes, small)->cache);
-	small_costs(1, 0); /* and the kernel had it, who keeps it as a rule */
+	small_costs(1, 0); /* the kernel had the data; as a rule the kernel keeps it */
 	assert_int_equal(kernel_open(small, O_RDWR, &handle), 0);
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0); /* a large one */
 	assert_int_equal(brought, 0);

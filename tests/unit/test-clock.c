@@ -21,7 +21,8 @@ static void it_never_goes_back(void **state)
 
 		assert_true(now >= last);
 		assert_true(coarse >= last_coarse);
-		assert_true(coarse <= now); /* one beginning, the coarse one behind */
+		/* both clocks have one beginning, and the coarse one is behind */
+		assert_true(coarse <= now);
 		last = now;
 		last_coarse = coarse;
 	}
@@ -40,14 +41,15 @@ static void a_timespec_keeps_every_nanosecond(void **state)
 	assert_int_equal(t.tv_sec, 6);
 	assert_int_equal(t.tv_nsec, 999999999);
 	t = clock_timespec(
-		CLOCK_BEGIN + (NSEC_PER_SEC << 32 | 5)); /* past what 32 bits of nanoseconds hold */
+		/* more than 32 bits of nanoseconds can hold */
+		CLOCK_BEGIN + (NSEC_PER_SEC << 32 | 5));
 	assert_int_equal(
 		(uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec, NSEC_PER_SEC << 32 | 5);
 	assert_in_range(t.tv_nsec, 0, 999999999);
 }
 
-/* Options are seconds of 32 bits: no time of theirs is before the clock's zero or past its end,
- * however young the machine is. */
+/* Options are seconds of 32 bits. No time of an option is before the clock's zero or past the
+ * clock's end, however young the machine is. */
 static void no_interval_of_an_option_wraps(void **state)
 {
 	uint64_t longest = UINT32_MAX * NSEC_PER_SEC, now = clock_ns();
@@ -56,7 +58,7 @@ static void no_interval_of_an_option_wraps(void **state)
 	assert_true(now >= CLOCK_BEGIN);
 	assert_true(now - longest < now);
 	assert_true(now + longest > now);
-	assert_true(clock_age(now, 0) > longest); /* never is before all of it */
+	assert_true(clock_age(now, 0) > longest); /* "never" is before all times */
 }
 
 static void an_age_is_never_negative(void **state)
@@ -67,7 +69,7 @@ static void an_age_is_never_negative(void **state)
 	assert_int_equal(clock_age(0, UINT64_MAX), 0);
 }
 
-/* By the clock that is set, whose nanoseconds are decades ahead, it would not wait at all. */
+/* By the realtime clock, which is decades ahead, the wait would end at once. */
 static void a_condition_waits_by_this_clock(void **state)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

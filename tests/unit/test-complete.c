@@ -50,7 +50,7 @@ static void what_was_made_here_has_what_was_made_in_it(void **state)
 	assert_int_equal(since, 100);
 	complete_add(&all, c, 1);
 	complete_add(&all, c, 1);
-	complete_add(&all, c, 0); /* a hash like any other, but that it is as 1 */
+	complete_add(&all, c, 0); /* a valid hash: 0 counts as 1 */
 	assert_false(lacks(1));
 	assert_true(lacks(2));
 	complete_remove(&all, c, 2);
@@ -91,7 +91,7 @@ static void a_listing_makes_complete_for_who_listed(void **state)
 
 	assert_true(complete_listed(&all, c, token, 7));
 	assert_false(lacks(8));
-	complete_add(&all, c, 8); /* made beside it */
+	complete_add(&all, c, 8); /* made during the listing */
 	complete_list_end(&all, c, token, true);
 	assert_true(lacks(9));
 	assert_int_equal(since, 50);
@@ -124,11 +124,11 @@ static void a_listing_that_is_not_whole_counts_nothing(void **state)
 	complete_list_end(&all, c, token, false);
 	assert_false(lacks(8));
 	token = complete_list(&all, c, 50, 1, 100);
-	other = complete_list(&all, c, 60, 1, 100); /* the later one counts */
+	other = complete_list(&all, c, 60, 1, 100); /* the later listing counts */
 	assert_false(complete_listed(&all, c, token, 7));
 	complete_list_end(&all, c, token, true);
 	assert_false(lacks(8));
-	complete_end(&all, c); /* somebody else has changed it */
+	complete_end(&all, c); /* another client has changed the directory */
 	complete_list_end(&all, c, other, true);
 	assert_false(lacks(8));
 	token = complete_list(&all, c, 70, 1, 2); /* too many */
@@ -156,7 +156,7 @@ static void the_least_used_makes_room(void **state)
 	assert_false(lacks(5));
 	c = &dirs[1];
 	assert_true(lacks(5));
-	complete_add(&all, c, 5); /* one more than there may be */
+	complete_add(&all, c, 5); /* one more than the limit */
 	assert_false(lacks(6));
 	c = &dirs[0];
 }
@@ -177,10 +177,10 @@ static void what_changes_is_noted_while_it_is_watched(void **state)
 	assert_true(complete_unchanged(c, 1, 150));
 	assert_false(complete_unchanged(c, 1, 149));
 	complete_changed(&all, c, 1);
-	complete_end(&all, c); /* somebody else has changed it */
+	complete_end(&all, c); /* another client has changed the directory */
 	assert_false(complete_unchanged(c, 3, 200));
 	assert_int_equal(all.slots, 0);
-	/* more than can be noted: then nothing is known */
+	/* more changes than can be noted: then nothing is known */
 	complete_watch(&all, c, 100);
 	for (uint64_t i = 0; i < COMPLETE_NAMES_MAX; i++)
 		complete_changed(&all, c, i << 32 | i);
@@ -194,7 +194,7 @@ static void some_misses_are_worth_a_listing(void **state)
 {
 	assert_false(complete_missed(c, 1000, 100));
 	assert_false(complete_missed(c, 1001, 100));
-	assert_false(complete_missed(c, 1200, 100)); /* the others are too old */
+	assert_false(complete_missed(c, 1200, 100)); /* the other misses are too old */
 	assert_false(complete_missed(c, 1201, 100));
 	assert_true(complete_missed(c, 1202, 100));
 	for (uint64_t now = 1203; now < 1302; now++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/control and cli/contact, which is its peer: a mount without a kernel, and a
- * runtime directory of the test's own. Each is needed by the other's test, so they share this one.
+ * Unit tests of fs/control and of the peer, cli/contact: a mount without a kernel, and a
+ * runtime directory of the test. The test of each module needs the other, so both tests share a
+ * file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,7 +147,7 @@ static void without_a_directory_there_is_none(void **state)
 	dir[0] = kept;
 }
 
-/* A socket that is bound, and listened at if fd is wanted. */
+/* A bound socket, with a listener if fd is not NULL. */
 static void leave_socket(const char *path, int *fd)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -181,7 +182,7 @@ static void sockets_of_the_dead_go(void **state)
 	socket_path(live, "live");
 	socket_path(young, "young");
 	socket_path(other, "file");
-	leave_socket(own, NULL); /* of a process that had this number */
+	leave_socket(own, NULL); /* left by an earlier process with the same number */
 	leave_socket(dead, NULL);
 	make_old(dead);
 	leave_socket(young, NULL);
@@ -303,7 +304,7 @@ static void other_users_are_refused(void **state)
 	}
 	start();
 	own_path(path);
-	/* the modes would refuse them, too */
+	/* the modes would refuse other users, too */
 	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(chmod(path, 0666), 0);
 	pid = fork();
@@ -348,7 +349,7 @@ static void the_log_level_is_told_and_set(void **state)
 	log_set_level(before);
 }
 
-/* --- connections that listen ------------------------------------------------------------------ */
+/* --- connections with a listening command ----------------------------------------------------- */
 
 static void ask_top(struct contact *c)
 {
@@ -376,7 +377,7 @@ static bool happens(const char *path)
 	return true;
 }
 
-/* Reads lines until one begins with that, and returns it. */
+/* Reads lines until one begins with `begin`, and returns that line. */
 static const char *reads(struct contact *c, const char *begin)
 {
 	struct err e = {0};
@@ -423,7 +424,7 @@ static void ask_trace(struct contact *c, unsigned errors)
 	reach(c);
 	contact_ask(c, &a);
 	wait_until_on(true);
-	usleep(50000); /* both, if there are two */
+	usleep(50000); /* both events, if there are two */
 }
 
 static void each_request_is_told(void **state)
@@ -446,7 +447,7 @@ static void each_request_is_told(void **state)
 	wait_until_on(false);
 }
 
-/* A peer that does not read for a while hears how much was left out, and goes on. */
+/* A peer that stops reading for a while is told how many events were left out, and goes on. */
 static void lost_events_are_told(void **state)
 {
 	char path[TRACE_PATH];
@@ -494,7 +495,7 @@ static void too_many_listeners_are_refused(void **state)
 
 /* --- the client ------------------------------------------------------------------------------- */
 
-/* What a contact says of a daemon that answers that, and hangs up if it is to. */
+/* The message of a contact about a daemon that answers these bytes, and hangs up if told. */
 static const char *answered(const char *bytes, size_t len, bool hangs_up, struct contact *c)
 {
 	static struct err e;

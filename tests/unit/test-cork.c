@@ -63,7 +63,7 @@ static void connections_are_flushed_once(void **state)
 	assert_int_equal(destroyed, 2);
 }
 
-/* Neither messages nor connections without end. */
+/* Messages and connections are bounded. */
 static void what_waits_is_bounded(void **state)
 {
 	struct rpc_xprt x[64] = {0};
@@ -88,14 +88,14 @@ static void what_waits_is_bounded(void **state)
 		rpc_xprt_unref(&x[i]);
 }
 
-/* A call that is alone leaves at once; of others, those of a row together. */
+/* A lone call leaves at once; calls of a row leave together. */
 static void calls_of_a_row_wait(void **state)
 {
 	struct pair_call first, c[3];
 	struct pair p;
 
 	pair_init(&p, &(struct pair_params){0});
-	pair_null(&p); /* and with it the credits */
+	pair_null(&p); /* and also the credits */
 	cork_put();
 	pair_call_init(&p, &first, PAIR_LATER, 64);
 	pair_submit(&p, &first);
@@ -118,7 +118,7 @@ static void calls_of_a_row_wait(void **state)
 	pair_finish(&p);
 }
 
-/* What waits when the connection ends, ends with it. */
+/* Waiting messages end with the connection. */
 static void the_connection_ends_meanwhile(void **state)
 {
 	struct pair_call c[3];

@@ -19,7 +19,7 @@ static void both(const void *p, size_t n, uint32_t want)
 	assert_int_equal(crc32c_table(0, p, n), want);
 }
 
-/* RFC 3720 appendix B.4; its bytes are in wire order. */
+/* RFC 3720 appendix B.4; the bytes are in wire order. */
 static void rfc3720_vectors(void **state)
 {
 	static const uint8_t read10[48] = {0x01,

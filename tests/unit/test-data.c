@@ -53,7 +53,7 @@ static void a_list_is_one_block_where_there_is_one(void **state)
 	assert_int_equal(fs.data_used, 0);
 }
 
-/* Blocks of size bytes until there are no more, at most max. */
+/* Takes blocks of size bytes until the pool has no more, at most max. */
 static unsigned take_all(struct mem_buf **b, unsigned max, size_t size)
 {
 	unsigned n = 0;
@@ -63,7 +63,7 @@ static unsigned take_all(struct mem_buf **b, unsigned max, size_t size)
 	return n;
 }
 
-/* The pool has no room for a large block, but free ones that are smaller. */
+/* The pool has no room for a large block, but has free blocks that are smaller. */
 static void a_list_is_several_blocks_where_there_is_no_large_one(void **state)
 {
 	struct mem_buf *small[32], *large[16];
@@ -86,7 +86,7 @@ static void a_list_is_several_blocks_where_there_is_no_large_one(void **state)
 	assert_in_range(last->at.len, 1, last->hold->size);
 	memset(last->at.addr, 1, last->at.len);
 	assert_true(fs.data_used >= l.n * DATA_PIECE_MIN);
-	/* there is not as much again, and what there was is not kept */
+	/* there is no memory for a second list, and the blocks found for the list are not kept */
 	assert_false(data_get_list(&fs, 1000000, &(struct seg_list){0}));
 	assert_int_equal(fs.data_used, l.n * DATA_PIECE_MIN);
 	data_put_list(&fs, &l);

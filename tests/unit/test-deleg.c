@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/deleg: what is believed of a file that is delegated, who may open it without the
- * server, and what ends that.
+ * Unit tests of fs/deleg: the trust in attributes of a delegated file, opens without the server,
+ * and
+ * the end of both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Opens and closes it; true if the server was asked to open it. */
+/* Opens and closes the file; true if the server was asked for the open. */
 static bool asks(int flags)
 {
 	uint64_t before = count(NFS_OPEN), fh;
@@ -69,7 +70,7 @@ static void it_is_opened_again_without_asking(void **state)
 	assert_int_equal(kernel_release(node, fh), 0);
 }
 
-/* Without one, each open is the server's to decide. */
+/* Without a delegation, the server decides on each open. */
 static void nothing_is_believed_without(void **state)
 {
 	fake_knobs.delegates = false;
@@ -87,7 +88,7 @@ static void who_may_not_read_does_not(void **state)
 	assert_true(asks(O_RDONLY));
 	since = deleg_since(fs, ino);
 	assert_false(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
-	/* who executes it is somebody else, too: that must be known of him */
+	/* an open for execution is by another user, too: that user's access must be known */
 	assert_true(asks(O_RDONLY | NFS_O_EXEC));
 	inode_note_access(ino, &stranger, NFS_ACCESS_READ, 0, clock_ns());
 	assert_true(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
@@ -105,7 +106,7 @@ static void a_recall_ends_it(void **state)
 	assert_false(asks(O_RDONLY)); /* another one */
 }
 
-/* Attributes that were asked for before it came tell nothing. */
+/* Attributes that were asked for before the delegation came tell nothing. */
 static void older_answers_do_not_count(void **state)
 {
 	struct nfs_attr old, got;
@@ -121,7 +122,7 @@ static void older_answers_do_not_count(void **state)
 	assert_int_equal(got.size, 4);
 }
 
-/* What this mount changes, or is about to, is not the server's to warn of. */
+/* The server does not warn of changes that this mount makes or is about to make. */
 static void own_changes_end_it(void **state)
 {
 	struct fuse_entry_out link;
@@ -133,7 +134,7 @@ static void own_changes_end_it(void **state)
 	assert_false(asks(O_RDONLY));
 	assert_int_equal(kernel_open(node, O_WRONLY, &writer), 0);
 	assert_int_equal(deleg_since(fs, ino), 0);
-	assert_true(asks(O_RDONLY)); /* and again, while somebody may write */
+	assert_true(asks(O_RDONLY)); /* and again, while a writer may write */
 	assert_true(asks(O_RDONLY));
 	assert_int_equal(kernel_release(node, writer), 0);
 	assert_true(asks(O_RDONLY));
@@ -144,7 +145,8 @@ static void own_changes_end_it(void **state)
 	assert_int_equal(kernel_release(node, fh), 0);
 }
 
-/* An answer that may be from before a WRITE of ours that is under way is not believed for ever. */
+/* An answer may be from before a WRITE of this mount that is under way: no delegation makes such an
+ * answer valid for ever. */
 static void a_write_under_way_ends_it(void **state)
 {
 	struct nfs_op op = {.u.open = {.deleg = 1, .attr = {.type = NFS_REG}}};
@@ -170,7 +172,8 @@ static void removing_gives_it_back(void **state)
 	inode_unref(ino);
 }
 
-/* With the name, unless something is to be committed first that another name will tell of. */
+/* The delegation is returned with the name, unless data must be committed first that another name
+ * will tell of. */
 static void it_goes_with_a_name(void **state)
 {
 	_Atomic uint64_t *uncommitted = &ino->written.dirty.bytes[DIRTY_UNSTABLE];
@@ -196,7 +199,7 @@ static void it_goes_with_a_name(void **state)
 	nfs_deleg_give_back(fs->client, &ino->fh, id);
 }
 
-/* What only a server that does not mean well would do. */
+/* Only a hostile server would delegate a directory. */
 static void a_directory_is_not_delegated(void **state)
 {
 	struct inode *root = inode_table_root(fs->inodes);

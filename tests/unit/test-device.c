@@ -21,7 +21,7 @@
 struct world {
 	struct device *d;
 	int fd, kernel; /* the two ends of the file that sleeps */
-	int row_kernel; /* the kernel's end of the one that does not */
+	int row_kernel; /* the kernel's end of the row file, which does not sleep */
 };
 
 static struct world begin(void)
@@ -62,7 +62,7 @@ static ssize_t comes(struct world *w, bool in_row, uint32_t opcode, uint64_t uni
 	return n;
 }
 
-/* By which file does an answer with that number go? 'r': the one for rows, 's': the other. */
+/* Which file carries an answer with this number? 'r': the file for rows, 's': the other. */
 static char answered_by(struct world *w, uint64_t unique)
 {
 	struct fuse_out_header h = {.len = sizeof(h), .unique = unique}, got;
@@ -90,7 +90,7 @@ static void an_answer_goes_where_the_request_came_from(void **state)
 	assert_int_equal(answered_by(&w, 0), 's'); /* a notification */
 	assert_int_equal(answered_by(&w, 2), 's');
 	assert_int_equal(answered_by(&w, 6), 'r');
-	assert_true(comes(&w, false, FUSE_READ, 4) > 0); /* the number is used again */
+	assert_true(comes(&w, false, FUSE_READ, 4) > 0); /* the kernel uses the number again */
 	assert_int_equal(answered_by(&w, 4), 's');
 	end(&w);
 }
@@ -104,7 +104,7 @@ static void an_interrupt_is_refused_where_its_request_came_from(void **state)
 	assert_int_equal(answered_by(&w, 4 | 1), 'r'); /* EAGAIN: once more */
 	assert_int_equal(answered_by(&w, 4 | 1), 'r');
 	assert_int_equal(answered_by(&w, 4), 'r');
-	assert_int_equal(answered_by(&w, 4 | 1), 's'); /* nobody's any more */
+	assert_int_equal(answered_by(&w, 4 | 1), 's'); /* of no request any more */
 	end(&w);
 }
 
@@ -157,7 +157,7 @@ static void without_a_clone_there_are_no_rows(void **state)
 	int s[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s), 0);
-	d = device_new(s[0]); /* nothing that could be cloned */
+	d = device_new(s[0]); /* a file that cannot be cloned */
 	assert_non_null(d);
 	assert_int_equal(write(s[1], &h, sizeof(h)), (ssize_t)sizeof(h));
 	assert_int_equal(device_read(d, &got, sizeof(got), true), -1);

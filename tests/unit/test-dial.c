@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/dial. A silent address is a listener whose queue is full: the kernel
+ * Unit tests of transport/dial. A silent address is a listener with a full queue: the kernel
  * drops further connections without an answer.
  */
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ static int keep(int fd)
 	return fd;
 }
 
-/* A bound socket on 127.0.0.1, its address added to those to be tried. */
+/* A bound socket on 127.0.0.1. The socket's address is added to the addresses to try. */
 static int add_bound(void)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -192,7 +192,7 @@ static void a_port_that_is_taken_is_no_failure(void **state)
 		.goes = 3,
 		.ctx = &addr[0].ss};
 
-	add_listener(); /* its own port is taken */
+	add_listener(); /* the port of the listener is taken */
 	d.n = n;
 	is_connected_to(dial_any(&d), 0);
 	assert_int_equal(goes_seen, 3);

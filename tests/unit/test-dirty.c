@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/dirty: what was written comes to the server, whatever happens on the way.
+ * Unit tests of cache/dirty: written data reaches the server under all events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "cache/dirty.h"
 
-#define BASE  (DIRTY_RUN - 100000u) /* the bytes that are written lie about the end of a run */
+#define BASE  (DIRTY_RUN - 100000u) /* the written bytes lie about the end of a run */
 #define SPAN  300000u
 #define LIMIT (600u << 10)
 
@@ -80,7 +80,7 @@ static uint64_t guard_now(const struct dirty_owner *by, uint64_t off, uint64_t l
 	return off >= 100000 ? guard_is : 0;
 }
 
-/* Writes all that is NEW, safely. Returns how many runs that took. */
+/* Writes all NEW data, stable. Returns the number of runs. */
 static unsigned drain(void)
 {
 	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
@@ -169,7 +169,7 @@ static void without_memory_nothing_is_half_done(void **state)
 	dirty_forget(&d, &one);
 }
 
-/* The server has what is NEW and may lose it, by WRITEs sent at `sent`. */
+/* The server has the NEW data and may lose the data, by WRITEs sent at `sent`. */
 static void make_unstable_under(uint64_t sent, uint64_t guard)
 {
 	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
@@ -227,9 +227,9 @@ static void what_a_lock_still_guards_is_kept(void **state)
 	assert_int_equal(write_at(&one, 100000, 200), DIRTY_DONE);
 	make_unstable_under(11, 5);
 	assert_int_equal(write_at(&one, 200000, 30), DIRTY_DONE);
-	make_unstable_under(12, 4); /* that lock was released */
+	make_unstable_under(12, 4); /* the lock was released */
 	assert_int_equal(write_at(&one, 300000, 4), DIRTY_DONE);
-	make_unstable(13); /* that lock was taken later */
+	make_unstable(13); /* the lock was taken later */
 	dirty_redo(&d, 15, guard_now);
 	assert_int_equal(d.given_up, 1034);
 	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 200);
@@ -241,9 +241,9 @@ static void what_a_lock_still_guards_is_kept(void **state)
 	assert_int_equal(drain(), 0);
 }
 
-/* --- as it may come --------------------------------------------------------------------------- */
+/* --- random events ---------------------------------------------------------------------------- */
 
-/* The file as its writers see it, as the server has it, and as it would be after a restart. */
+/* The file as the writers see it, as the server has it, and as a restart would leave it. */
 static uint8_t want[SPAN], server[SPAN], safe[SPAN];
 static uint64_t gen;
 
@@ -253,9 +253,9 @@ static struct flight {
 } flight[8];
 static unsigned nflights;
 
-/* A change of another kind, by which these bytes become 0xdd. */
+/* A change of another kind that turns these bytes into 0xdd. */
 static struct dirty_cut cut;
-static uint32_t cut_off, cut_len; /* 0: none is under way */
+static uint32_t cut_off, cut_len; /* 0: no cut is under way */
 static bool cut_works;
 
 static uint64_t now(void)
@@ -352,7 +352,7 @@ static void restart(void)
 	dirty_redo(&d, 0, guard_now);
 }
 
-/* Somebody writes otherwise, after what was written before. */
+/* Another client writes, after the writes of this mount. */
 static void write_beside(void)
 {
 	uint32_t off = below(SPAN), len = 1 + below(SPAN - off);
@@ -365,7 +365,7 @@ static void write_beside(void)
 	dirty_cut(&d, BASE + off, len, UINT64_MAX);
 }
 
-/* The server carries it out at once, or refuses it, and answers later. */
+/* The server carries the change out at once, or refuses it, and answers later. */
 static void cut_beside(void)
 {
 	uint32_t off = below(SPAN), len = 1 + below(SPAN - off);

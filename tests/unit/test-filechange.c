@@ -14,7 +14,7 @@
 
 static struct filechange f;
 
-/* The file is known as of change 10 and size 100, and all that is cached is of it. */
+/* The file is known as of change 10 and size 100, and all cached data is of that version. */
 static int setup(void **state)
 {
 	const struct fileversion v = {10, 100};
@@ -51,7 +51,7 @@ static uint64_t open_now(uint64_t change, uint64_t size)
 	return filechange_open(&f, &v, clock_ns());
 }
 
-/* May what is cached be kept? If not, the kernel drops it at once. */
+/* May cached data be kept? If not, the kernel drops the data at once. */
 static bool kept(uint64_t change, uint64_t size)
 {
 	uint64_t dropping = open_now(change, size);
@@ -74,7 +74,7 @@ static enum filechange_by wcc(uint64_t before, uint64_t size0, uint64_t after, u
 	return filechange_end(&f, &a, 0);
 }
 
-/* One with attributes as after it. */
+/* A WRITE ends with these attributes as after the WRITE. */
 static enum filechange_by after(uint64_t change, uint64_t size, bool counted)
 {
 	const struct nfs_data_attr a = {
@@ -83,7 +83,7 @@ static enum filechange_by after(uint64_t change, uint64_t size, bool counted)
 	return filechange_end(&f, &a, 0);
 }
 
-/* The same of a file that nobody else can have changed since alone. */
+/* The same for a file that no other client can have changed since `alone`. */
 static enum filechange_by after_alone(uint64_t change, uint64_t size, uint64_t alone)
 {
 	const struct nfs_data_attr a = {.have = true, .change = change, .size = size};
@@ -127,7 +127,8 @@ static void a_loss_within_a_tick_shows_no_other_client(void **state)
 	begin(2); /* NFSv4, in a later tick */
 	assert_int_equal(after(11, 150, false), FILECHANGE_PENDING);
 	assert_int_equal(after(11, 200, false), FILECHANGE_ASSUMED);
-	assert_int_equal(look(11, 160), FILECHANGE_FOREIGN); /* its answer was lost, too */
+	/* the answer to the WRITE was lost, too */
+	assert_int_equal(look(11, 160), FILECHANGE_FOREIGN);
 	assert_int_equal(filechange_replaced(&f), 0);
 	begin(1); /* NFSv3: the first WRITE after the restart shows the loss */
 	assert_int_equal(wcc(11, 150, 12, 170), FILECHANGE_FOREIGN);
@@ -136,7 +137,7 @@ static void a_loss_within_a_tick_shows_no_other_client(void **state)
 	assert_int_not_equal(filechange_replaced(&f), 0);
 }
 
-/* What was a size of an earlier tick says nothing of a later one. */
+/* A size of an earlier tick says nothing about a later tick. */
 static void a_size_of_another_tick_may_be_another_client_s(void **state)
 {
 	begin(1);
@@ -182,7 +183,7 @@ static void an_old_answer_is_no_news(void **state)
 	assert_int_equal(look(12, 50), FILECHANGE_NONE);
 }
 
-/* Two questions were under way at once, and the server has answered them in the other order. */
+/* Two requests were under way at once, and the server has answered in the other order. */
 static void a_new_answer_to_an_older_question_is_news(void **state)
 {
 	uint64_t first = clock_ns(), second;
@@ -204,7 +205,7 @@ static void a_look_while_we_write_decides_nothing(void **state)
 	begin(1);
 	assert_int_equal(look(11, 100), FILECHANGE_PENDING);
 	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_OURS);
-	/* asked before the WRITE had ended: it may have been carried out or not */
+	/* asked before the end of the WRITE: the WRITE may have been carried out or not */
 	assert_int_equal(look_at(10, 100, before), FILECHANGE_PENDING);
 	assert_int_equal(look(11, 100), FILECHANGE_NONE);
 	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
@@ -247,14 +248,14 @@ static void answers_may_come_in_any_order(void **state)
 static void a_foreign_write_among_ours_is_a_gap(void **state)
 {
 	begin(3);
-	assert_int_equal(wcc(13, 102, 14, 103), FILECHANGE_PENDING); /* behind the foreign one */
+	assert_int_equal(wcc(13, 102, 14, 103), FILECHANGE_PENDING); /* behind the foreign WRITE */
 	assert_int_equal(wcc(11, 101, 12, 102), FILECHANGE_PENDING);
 	assert_int_equal(wcc(10, 100, 11, 101), FILECHANGE_FOREIGN);
 	assert_int_equal(look(14, 103), FILECHANGE_NONE);
 	assert_false(kept(14, 103));
 }
 
-/* More answers overtake one than are remembered: then nobody knows. */
+/* More answers overtake one than the chain has room for: then there is no proof. */
 static void too_many_overtake_one(void **state)
 {
 	unsigned n = 100;
@@ -288,7 +289,7 @@ static void without_a_version_before_it_is_assumed_to_be_ours(void **state)
 	assert_int_equal(look(13, 103), FILECHANGE_NONE);
 	assert_int_equal(look(14, 103), FILECHANGE_FOREIGN);
 	assert_false(kept(14, 103));
-	/* and no such answer proves that what was cached before is good */
+	/* no such answer proves that data from the cache is good */
 	assert_true(kept(14, 103));
 	begin(1);
 	assert_int_equal(after(15, 103, false), FILECHANGE_ASSUMED);
@@ -306,12 +307,12 @@ static void a_counter_proves_it(void **state)
 	assert_int_equal(after(14, 103, true), FILECHANGE_PENDING);
 	assert_int_equal(after(16, 103, true), FILECHANGE_FOREIGN);
 	assert_false(kept(16, 103));
-	/* this one does not count at all */
+	/* the attribute of this server does not count at all */
 	begin(2);
 	assert_int_equal(after(17, 103, true), FILECHANGE_PENDING);
 	assert_int_equal(after(17, 103, true), FILECHANGE_ASSUMED);
 	assert_false(kept(17, 103));
-	/* a chmod of ours counts, too */
+	/* a chmod by this mount counts, too */
 	begin(1);
 	filechange_touch(&f);
 	assert_int_equal(after(19, 103, true), FILECHANGE_ASSUMED);
@@ -337,7 +338,7 @@ static void what_we_do_otherwise_is_not_foreign(void **state)
 	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
 }
 
-/* A chmod of this mount is under way, and the server has carried it out. */
+/* A chmod of this mount is under way, and the server has carried the chmod out. */
 static void what_is_under_way_is_not_foreign(void **state)
 {
 	struct fileversion v;
@@ -388,12 +389,13 @@ static void whoever_is_told_a_version_drops_what_is_older(void **state)
 
 	assert_int_equal(filechange_to_drop(&f), 0);
 	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
-	/* who has seen that has not dropped anything yet, and another is told the same */
+	/* the thread that has seen the change has not dropped the cache yet, and another thread
+	 * gets the same version */
 	assert_int_equal(look(11, 100), FILECHANGE_NONE);
 	dropping = filechange_to_drop(&f);
 	assert_int_not_equal(dropping, 0);
 	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
-	filechange_cleared(&f, dropping); /* of what was before 11 only */
+	filechange_cleared(&f, dropping); /* only data from before 11 was dropped */
 	dropping = filechange_to_drop(&f);
 	assert_int_not_equal(dropping, 0);
 	filechange_cleared(&f, dropping);
@@ -416,7 +418,8 @@ static void attributes_grow_old(void **state)
 	assert_false(filechange_is_old(&f, now));
 }
 
-/* Delegated to this mount to write: all that changes is its own, as long as that lasts. */
+/* A write delegation of this mount: all changes are by this mount, as long as the delegation
+ * lasts. */
 static void nobody_else_may_have_changed_it(void **state)
 {
 	struct fileversion v;
@@ -426,7 +429,7 @@ static void nobody_else_may_have_changed_it(void **state)
 	kept(10, 100);
 	assert_int_equal(filechange_open_alone(&f), 0);
 	begin(1);
-	alone = clock_ns(); /* too late for the first */
+	alone = clock_ns(); /* too late for the first WRITE */
 	begin(1);
 	assert_int_equal(after_alone(12, 100, alone), FILECHANGE_PENDING);
 	assert_int_equal(after_alone(13, 100, alone), FILECHANGE_ASSUMED);
@@ -442,7 +445,7 @@ static void nobody_else_may_have_changed_it(void **state)
 	assert_true(kept(15, 200));
 	assert_true(filechange_newest(&f, false, &v));
 	assert_int_equal(v.change, 15);
-	begin(1); /* what else it changes need not be in order */
+	begin(1); /* other changes of this mount need not be in order */
 	filechange_touch(&f);
 	assert_int_equal(after_alone(16, 200, alone), FILECHANGE_ASSUMED);
 	filechange_touch(&f);

@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A WRITE whose data nobody keeps was answered. True: with the verifier of those before. */
+/* A WRITE without kept data was answered. True: with the verifier of the earlier WRITEs. */
 static bool wrote(enum nfs_stable committed, const uint8_t *verf)
 {
 	return filedata_wrote(&d, &writer, committed, verf, false) == FILEDATA_SAME;
@@ -43,7 +43,7 @@ static bool committed(uint64_t gen, const uint8_t *verf)
 	return filedata_committed(&d, gen, verf) == FILEDATA_SAME;
 }
 
-/* Something is written, and lost by a restart that the next COMMIT notices. */
+/* Data is written, and lost by a restart that the next COMMIT notices. */
 static void lose(void)
 {
 	uint64_t gen;
@@ -98,7 +98,7 @@ static void writes_during_a_commit_need_another(void **state)
 	wrote(NFS_UNSTABLE, boot1);
 	assert_true(committed(gen, boot1));
 	assert_true(filedata_dirty(&d, &gen));
-	/* and their loss is noticed */
+	/* and the loss of the later writes is noticed */
 	assert_false(committed(gen, boot2));
 }
 
@@ -113,14 +113,14 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 	assert_true(committed(gen, boot1));
 	assert_false(filedata_dirty(&d, &gen));
 	assert_false(filedata_at_risk(&d));
-	/* a WRITE beside them has one, which counts */
+	/* another WRITE has a verifier, which counts */
 	wrote(NFS_UNSTABLE, boot1);
 	filedata_unsafe(&d, &writer, -EAGAIN);
 	filedata_dirty(&d, &gen);
 	assert_false(committed(gen, boot2));
 	filedata_redone(&d);
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
-	/* the server has said what is wrong, perhaps for the only time */
+	/* the server has named the error, perhaps for the only time */
 	filedata_unsafe(&d, &writer, -ENOSPC);
 	assert_true(filedata_dirty(&d, &gen));
 	assert_true(committed(gen, boot2));
@@ -137,7 +137,7 @@ static void the_last_writer_commits(void **state)
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_commit(&d, &by), gen);
 	assert_memory_equal(&by, &writer, sizeof(by));
-	/* who has written nothing that is unstable does not count */
+	/* a writer without unstable data does not count */
 	filedata_wrote(&d, &other, NFS_FILE_SYNC, boot1, true);
 	filedata_commit(&d, &by);
 	assert_memory_equal(&by, &writer, sizeof(by));
@@ -176,14 +176,15 @@ static void later_openers_are_told_what_nobody_was(void **state)
 	lose();
 	filedata_open(&d, &late);
 	assert_int_equal(filedata_flush(&d, &late), -EIO);
-	/* a flush has told somebody, who need not have listened: no flush any more, but fsync */
+	/* the flush has told a process, which may have ignored the error: no later flush tells
+	 * again, but fsync does */
 	filedata_open(&d, &later);
 	assert_int_equal(filedata_flush(&d, &later), 0);
 	assert_int_equal(filedata_fsync(&d, &later), -EIO);
 	filedata_open(&d, &later);
 	assert_int_equal(filedata_flush(&d, &later), 0);
 	assert_int_equal(filedata_fsync(&d, &later), 0);
-	/* those who were there are told all the same */
+	/* the earlier openers are told all the same */
 	assert_int_equal(filedata_fsync(&d, &late), -EIO);
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 }
@@ -197,24 +198,24 @@ static void a_failed_commit_is_told_as_what_it_was(void **state)
 	filedata_failed(&d, gen, -ENOSPC);
 	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
 	assert_int_equal(filedata_flush(&d, &b), -ENOSPC);
-	/* it is still unstable; that it fails again is not new to a, another error is */
+	/* the data is still unstable; the repeated error is not new to a, another error is */
 	assert_true(filedata_dirty(&d, &gen));
 	filedata_failed(&d, gen, -ENOSPC);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	filedata_failed(&d, gen, -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &b), -EDQUOT);
-	/* more that is lost */
+	/* a further loss */
 	wrote(NFS_UNSTABLE, boot1);
 	filedata_dirty(&d, &gen);
 	filedata_failed(&d, gen, -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
-	/* there is room at last */
+	/* the server has room at last */
 	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 }
 
-/* What is kept is written again: no loss. */
+/* Kept data is written again: no loss. */
 static void what_is_kept_is_not_lost(void **state)
 {
 	uint64_t gen;
@@ -223,7 +224,7 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot2, true), FILEDATA_OTHER);
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
-	/* a COMMIT that was answered before the data is written again makes nothing safe */
+	/* a COMMIT that was answered before the data is written again makes no data safe */
 	assert_true(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
 	assert_true(filedata_dirty(&d, &gen));
@@ -231,7 +232,7 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_false(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
-	/* but what lies beside it is */
+	/* but the other data is lost */
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, false), FILEDATA_SAME);
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot2, true), FILEDATA_LOST);
@@ -242,13 +243,13 @@ static void what_is_kept_is_not_lost(void **state)
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
-	/* a WRITE that fails when write(2) has been answered */
+	/* a WRITE that fails after the answer to write(2) */
 	filedata_lost(&d, -ENOSPC);
 	assert_int_equal(filedata_flush(&d, &b), -ENOSPC);
 	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
 }
 
-/* The kernel tells that at fsync, of itself. */
+/* At fsync the kernel tells of such pages without help. */
 static void mapped_pages_that_failed_are_told_by_flush(void **state)
 {
 	filedata_unwritten(&d, -ENOSPC);

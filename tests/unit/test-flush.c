@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/flush and cache/writeout: what goes with the WRITE that it waits for.
+ * Unit tests of fs/flush and cache/writeout: operations that go together with the WRITE that they
+ * wait for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "tests/unit/kernel-file.h"
 
 #define LARGE (1u << 20)
-#define THEN  1000000000u /* the time that is set */
+#define THEN  1000000000u /* the time that the test sets */
 
 static uint8_t large[LARGE];
 static struct fuse_attr attr;
@@ -53,7 +54,7 @@ static int set_times(void)
 	return error;
 }
 
-/* The file as the server has it. */
+/* The file has this size, and the time of the test, on the server. */
 static void expect_on_server(uint64_t size)
 {
 	assert_int_equal(kernel_getattr(node, &attr), 0);
@@ -78,19 +79,19 @@ static void times_are_set_behind_the_write(void **state)
 	assert_int_equal(attr.mtime, THEN);
 	assert_int_equal(attr.size, 200);
 	expect_counts(1, 0, 0);
-	/* what is safe is not written again: the times stay */
+	/* stable data is not written again: the times stay */
 	fake_knobs.verf++;
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_counts(1, 0, 0);
 	expect_on_server(200);
-	/* nothing is left to be written */
+	/* no data is left to write */
 	assert_int_equal(set_times(), 0);
 	expect_counts(1, 0, 1);
 }
 
-/* Data is kept by the server that a restart may take from it: all of it is there, perhaps written
- * again, before the times are set. */
+/* The server keeps data that a restart may lose. All data must be there, perhaps by a second WRITE,
+ * before the times are set. */
 static void times_are_set_when_nothing_is_written_again(void **state)
 {
 	put(0, LARGE);
@@ -106,7 +107,7 @@ static void times_are_set_when_nothing_is_written_again(void **state)
 	expect_on_server(LARGE + 100);
 }
 
-/* Each is told of what is his. */
+/* Each caller is told of its own error. */
 static void what_fails_is_told_to_whom_it_concerns(void **state)
 {
 	put(0, 100);
@@ -127,8 +128,8 @@ static void what_fails_is_told_to_whom_it_concerns(void **state)
 	assert_int_equal(attr.size, 200);
 }
 
-/* A server may take less than it was sent: the rest comes behind the SETATTR, and that once more.
- */
+/* A server may take only a part of a WRITE. The rest follows the SETATTR, and then the SETATTR is
+ * sent once more. */
 static void a_short_write_has_them_set_again(void **state)
 {
 	put(0, 100);
@@ -149,7 +150,7 @@ static void without_compounds_they_come_after_it(void **state)
 	expect_on_server(100);
 }
 
-/* One COMPOUND is one user's. */
+/* One COMPOUND has one user. */
 static void another_user_sets_them_himself(void **state)
 {
 	put(0, 100);
@@ -160,7 +161,7 @@ static void another_user_sets_them_himself(void **state)
 	expect_on_server(100);
 }
 
-/* An owner may have to be asked for by name first. */
+/* A name for the owner may have to be looked up first. */
 static void an_owner_is_set_by_itself(void **state)
 {
 	struct fuse_setattr_in in = {.valid = FATTR_GID, .gid = kernel_uid};
@@ -170,7 +171,8 @@ static void an_owner_is_set_by_itself(void **state)
 	expect_counts(1, 0, 1);
 }
 
-/* Who waits is killed while the WRITE is under way, which ends when nobody wants its answer. */
+/* The waiting process is killed while the WRITE is under way. The WRITE ends without a thread that
+ * wants the answer. */
 /* The kernel has dropped the file's pages, and a WRITE is under way. */
 static void wait_written(void)
 {
@@ -189,7 +191,7 @@ static void who_is_killed_is_not_told(void **state)
 	wait_written();
 	assert_false(kernel_answered(number));
 	request_pool_end(fs->requests);
-	while (!kernel_answered(number)) { /* it may not quite wait yet */
+	while (!kernel_answered(number)) { /* the process may not wait yet */
 		ops_end_gone(fs);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
@@ -200,7 +202,8 @@ static void who_is_killed_is_not_told(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* --- times of what is made exclusively -------------------------------------------------------- */
+/* --- times of an exclusive create
+ * --------------------------------------------------------------- */
 
 static void make(void)
 {
@@ -216,7 +219,7 @@ static void expect_own_times(void)
 	time_t begin = time(NULL) - 100, end;
 
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	end = time(NULL) + 1; /* it may be a little behind other clocks */
+	end = time(NULL) + 1; /* the server's clock may be a little behind other clocks */
 	assert_in_range(attr.mtime, begin, end);
 	assert_in_range(attr.atime, begin, end);
 }
@@ -246,7 +249,7 @@ static void they_are_set_by_what_comes_next(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_counts(3, 0, 0);
 	expect_own_times();
-	/* by who asks */
+	/* by the getattr */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
 	put(0, 100);
@@ -263,13 +266,13 @@ static void else_they_are_set_by_themselves(void **state)
 	openings_tick(fs, true);
 	assert_int_equal(count(NFS_SETATTR), 1);
 	expect_own_times();
-	/* nothing is written */
+	/* no data is written */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDWR | O_EXCL, &node, &fh), 0);
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_int_equal(count(NFS_SETATTR), 2);
 	expect_own_times();
-	/* what is written takes more than one WRITE */
+	/* the data takes more than one WRITE */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "w", O_RDWR | O_EXCL, &node, &fh), 0);
 	put(0, LARGE);
@@ -277,7 +280,7 @@ static void else_they_are_set_by_themselves(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_int_equal(count(NFS_SETATTR), 3);
 	expect_own_times();
-	/* somebody else asks */
+	/* another user asks */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
 	kernel_uid++;
@@ -294,7 +297,7 @@ static bool refuses_modes(struct nfs_op *op)
 	return true;
 }
 
-/* Whoever was to set them cannot, or has no time to. */
+/* The caller that was to set the times cannot, or has no time. */
 static void nobody_else_suffers(void **state)
 {
 	struct fuse_setattr_in in = {.valid = FATTR_MODE, .mode = S_IFREG | 0600};
@@ -313,7 +316,7 @@ static void nobody_else_suffers(void **state)
 	assert_int_equal(kernel_flush(node, fh), -ENOSPC);
 	fake_knobs.fail[NFS_WRITE] = 0;
 	expect_own_times();
-	/* who is killed */
+	/* a killed caller */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
 	fake_knobs.sync = false;
@@ -323,7 +326,7 @@ static void nobody_else_suffers(void **state)
 	wait_written();
 	assert_false(kernel_answered(number));
 	request_pool_end(fs->requests);
-	while (!kernel_answered(number)) { /* it may not quite wait yet */
+	while (!kernel_answered(number)) { /* the caller may not wait yet */
 		ops_end_gone(fs);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
@@ -357,7 +360,7 @@ static void expect_sane(const struct fuse_entry_out *e)
 	assert_int_equal(e->attr_valid + e->attr_valid_nsec, 0);
 }
 
-/* The file is seen, linked, moved and removed before they are set. */
+/* The file is seen, linked, moved and removed before the times are set. */
 static void who_sees_the_file_meanwhile_sees_sane_ones(void **state)
 {
 	struct fuse_entry_out e;
@@ -377,10 +380,10 @@ static void who_sees_the_file_meanwhile_sees_sane_ones(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_counts(1, 0, 0);
 	expect_own_times();
-	/* a mode that somebody else has set meanwhile would still be there */
+	/* a mode that another client has set meanwhile would still be there */
 	assert_int_equal(others_set, 0);
 	fake_knobs.script = NULL;
-	assert_int_equal(kernel_release(node, fh), 0); /* and its name of the meantime goes */
+	assert_int_equal(kernel_release(node, fh), 0); /* and the file's temporary name goes */
 }
 
 static void a_restart_does_not_undo_them(void **state)
@@ -440,10 +443,10 @@ static void attributes_come_behind_the_write(void **state)
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, 100);
 	assert_int_equal(count(NFS_GETATTR), 0);
-	/* it was probably all */
+	/* the WRITE probably brought all data */
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_counts(1, 0, 0);
-	/* it was not: now it is not known */
+	/* the WRITE did not bring all data: now the attributes are not known */
 	put(100, 100);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, 200);
@@ -470,9 +473,9 @@ static void they_come_with_the_last_one_before_close(void **state)
 	put(100, 100);
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	expect_asked(200, 0);
-	expect_asked(200, 1); /* who asks again wants to know */
+	expect_asked(200, 1); /* a second question must be answered by the server */
 	expect_counts(2, 0, 0);
-	/* something is changed otherwise */
+	/* another change of the file */
 	put(200, 100);
 	assert_int_equal(kernel_flush(node, fh), 0);
 	fake_knobs.fail[NFS_SETATTR] = -EPERM;
@@ -480,21 +483,22 @@ static void they_come_with_the_last_one_before_close(void **state)
 		kernel_ask(FUSE_SETATTR, node, &mode, sizeof(mode), NULL, 0, NULL, 0), -EPERM);
 	fake_knobs.fail[NFS_SETATTR] = 0;
 	expect_asked(300, 2);
-	/* what is not all that was written */
+	/* with attributes that do not count all writes */
 	put(0, LARGE);
 	put(LARGE, 100);
 	fake_knobs.sync = false;
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, LARGE + 100);
-	/* nothing is believed */
+	/* no attributes are believed */
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 0;
 	put(0, 100);
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_asked(LARGE + 100, count(NFS_GETATTR) + 1);
 }
 
-/* More is written while the WRITE is under way: what comes with it is not all. */
+/* More data is written while the WRITE is under way: the attributes of the WRITE do not count that
+ * data. */
 static void what_is_written_meanwhile_counts(void **state)
 {
 	struct fuse_getattr_in in = {0};
@@ -519,7 +523,7 @@ static void what_is_written_meanwhile_counts(void **state)
 	assert_int_equal(attr.size, 200);
 }
 
-/* The server may have lost data that no COMMIT has made safe: it is asked before a read. */
+/* The server may have lost data before a COMMIT: a COMMIT goes to the server before a read. */
 static void a_read_after_a_lost_connection_commits_first(void **state)
 {
 	assert_int_equal(kernel_write(node, fh, 0, data, 5000, O_RDWR), 5000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cli/fuse_fd. Those with a mount are in tests/e2e/mounts.
+ * Unit tests of cli/fuse_fd. The tests with a mount are in tests/e2e/mounts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

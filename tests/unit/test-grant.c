@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/grant, and of how an inode drops what it knew.
+ * Unit tests of fs/grant, and of how an inode drops its grants.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,10 +124,10 @@ static void a_changed_inode_grants_nothing(void **state)
 	assert_false(inode_note_attr(root, &attr, 11, 0));
 	assert_true(may_search(root));
 	attr.ctime.tv_nsec++;
-	attr.mtime.tv_nsec++; /* a name was made in it */
+	attr.mtime.tv_nsec++; /* a name was made in the directory */
 	assert_false(inode_note_attr(root, &attr, 20, 0));
 	assert_false(may_search(root));
-	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that */
+	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that change */
 	assert_false(may_search(root));
 	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 21);
 	assert_true(may_search(root));
@@ -147,7 +147,7 @@ static void a_lost_right_to_search_is_noticed(void **state)
 	attr.mode = 0777;
 	assert_false(inode_note_attr(root, &attr, 20, 0));
 	attr.mode = 0700;
-	assert_false(inode_note_attr(root, &attr, 15, 0)); /* older than what is known */
+	assert_false(inode_note_attr(root, &attr, 15, 0)); /* older than the known attributes */
 	attr.mode = 0777;
 	attr.uid = 2;
 	assert_true(inode_note_attr(root, &attr, 30, 0));

@@ -39,7 +39,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* n bytes and the descriptors. */
+/* Sends n bytes and the descriptors. */
 static void send_raw(const char *bytes, size_t n, const int *fds, unsigned nfds)
 {
 	union {
@@ -118,7 +118,7 @@ static void a_busy_mounter_is_no_error(void **state)
 
 #define PACKET(s) (s), sizeof(s)
 
-/* Nothing of what is refused stays open. */
+/* No descriptor of a refused message stays open. */
 static void what_is_not_understood_is_refused(void **state)
 {
 	static char long_field[PATH_MAX + 200], huge[4 * PATH_MAX];
@@ -137,9 +137,12 @@ static void what_is_not_understood_is_refused(void **state)
 		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\00099999999999999999999"), 1},
 		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001\0more"), 1},
 		{"rnfs-mountfd 1\0s:/\0\0/d\0001", sizeof("rnfs-mountfd 1\0s:/\0\0/d\0001") - 1, 1},
-		{PACKET("busy"), 1}, {PACKET(""), 1}, {long_field, sizeof(long_field), 1},
+		{PACKET("busy"), 1},
+		{PACKET(""), 1},
+		{long_field, sizeof(long_field), 1},
 		{huge, sizeof(huge), 1},
-		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"), 5}, /* more than there is room for */
+		/* more descriptors than there is room for */
+		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"), 5},
 	};
 	unsigned before = open_files();
 

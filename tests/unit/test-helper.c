@@ -28,7 +28,7 @@ static int init(bool root, int argc, const char *const *argv)
 	init(root, sizeof((const char *[]){"/sbin/mount.rnfs", __VA_ARGS__}) / sizeof(char *),     \
 		(const char *[]){"/sbin/mount.rnfs", __VA_ARGS__, NULL})
 
-/* The command line that was made, its words separated by spaces. */
+/* The command line that was made, with spaces between the words. */
 static const char *made(void)
 {
 	text[0] = 0;
@@ -68,7 +68,7 @@ static void the_command_line_becomes_one_of_rnfs(void **state)
 	assert_string_equal(made(), "rnfs -r -w s:/e /m");
 }
 
-/* In front, so that what is given counts. */
+/* In front, so that the user's options count. */
 static void root_mounts_for_all(void **state)
 {
 	assert_int_equal(INIT(true, "s:/e", "/m", "-o", "nosuid"), 0);

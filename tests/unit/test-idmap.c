@@ -18,7 +18,8 @@
 
 #include "nfsproto/wire/idmap.h"
 
-/* A map that was given up may still have a thread that asks: what it uses outlives the test. */
+/* A map that was given up may still have a thread that asks: the thread's data outlives the
+ * test. */
 static sem_t news, gate;
 static atomic_uint asked;
 static atomic_bool gated;
@@ -134,7 +135,7 @@ static void ids_become_names(void **state)
 	assert_int_equal(idmap_name(m, 101, true, name), IDMAP_NO);
 }
 
-/* News that came before somebody waited for it comes again. */
+/* An answer that came before the caller waited is told again. */
 static void whoever_asks_hears(void **state)
 {
 	struct idmap *m = *state;
@@ -143,7 +144,7 @@ static void whoever_asks_hears(void **state)
 	wait_news();
 }
 
-/* A name service that hangs holds nobody up. */
+/* A name service that hangs blocks no caller. */
 static void a_silent_name_service_is_left_alone(void **state)
 {
 	struct idmap *m = idmap_new("example.net", &source, resolved, NULL);
@@ -158,7 +159,7 @@ static void a_silent_name_service_is_left_alone(void **state)
 	sem_post(&gate);
 }
 
-/* More names than are kept. */
+/* More names than the map keeps. */
 static void many_names(void **state)
 {
 	struct idmap *m = *state;
@@ -169,7 +170,7 @@ static void many_names(void **state)
 		snprintf(name, sizeof(name), "user%u@example.net", i);
 		idmap_id(m, name, (uint32_t)strlen(name), i & 1, &id);
 	}
-	/* there is room again when enough of them are answered */
+	/* there is room again when enough questions are answered */
 	while (id_now(m, "joe@example.net", false, &id) != IDMAP_YES)
 		usleep(1000);
 	assert_int_equal(id, 100);

@@ -13,7 +13,7 @@
 
 #include "inode-table.h"
 
-#define NUMBER_OF_1_0 UINT64_C(0xdce423fc82c0d5b8) /* what fsid 1.0 does to numbers */
+#define NUMBER_OF_1_0 UINT64_C(0xdce423fc82c0d5b8) /* the mask of fsid 1.0 for numbers */
 
 static void one_handle_is_one_inode(void **state)
 {
@@ -37,7 +37,8 @@ static void numbers_of_other_file_systems_are_mixed_with_their_fsid(void **state
 	struct nfs_fh fh = fh_of(77);
 	struct inode *ino;
 
-	assert_true(inode_number(t, &attr) == 1); /* the root's stand as they are */
+	/* the numbers of the root's file system stay as they are */
+	assert_true(inode_number(t, &attr) == 1);
 	for (unsigned fs = 0; fs < 64; fs++) {
 		attr.fsid_major = fs / 8;
 		attr.fsid_minor = fs % 8;
@@ -50,7 +51,7 @@ static void numbers_of_other_file_systems_are_mixed_with_their_fsid(void **state
 			n++;
 		}
 	}
-	/* the same hash whatever the machine: numbers are kept by backup programs */
+	/* the same hash on every machine: backup programs keep inode numbers */
 	attr = (struct nfs_attr){.type = NFS_REG, .fsid_major = 1, .fileid = 5};
 	assert_true(inode_number(t, &attr) == (NUMBER_OF_1_0 ^ 5));
 	attr.fileid = NUMBER_OF_1_0;
@@ -84,7 +85,7 @@ static void forgetting_the_last_lookup_removes_it(void **state)
 	inode_forget(t, a, 2);
 	assert_ptr_equal(inode_find(t, &fh), a);
 	inode_unref(a);
-	inode_ref(a); /* an open file's */
+	inode_ref(a); /* reference of an open file */
 	inode_forget(t, a, 1);
 	assert_null(inode_find(t, &fh));
 	assert_int_equal(a->fileid, 1);

@@ -21,7 +21,7 @@ static void attributes_that_stay_are_believed_longer(void **state)
 
 	assert_int_equal(inode_attr_timeout(ino, 5, 7, 7), 7);
 	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 3);
-	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 3); /* within that time */
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 3); /* within the kept time */
 	ino->timeout_at -= 3000000000u;
 	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 6);
 	ino->timeout_at -= 5000000000u;
@@ -36,7 +36,7 @@ static void attributes_that_stay_are_believed_longer(void **state)
 	inode_table_free(t);
 }
 
-/* Whichever answer tells of the change. */
+/* In the answer of any operation. */
 static void attributes_that_change_are_believed_for_the_shortest(void **state)
 {
 	struct nfs_attr attr = {.type = NFS_REG, .change = 5};
@@ -74,13 +74,13 @@ static void rights_may_change_without_a_sign(void **state)
 	attr.ctime.tv_nsec = attr.mtime.tv_nsec = 1; /* a name */
 	inode_touch(dir);
 	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
-	/* the time of change alone: by this mount, which knows what it was, or by an ACL */
+	/* the time of change alone: by this mount, which knows the change, or by an ACL */
 	attr.ctime.tv_nsec = 2;
 	inode_touch(dir);
 	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
 	attr.ctime.tv_nsec = 3;
 	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
-	attr.mode = 0711; /* nobody who could search it has lost that */
+	attr.mode = 0711; /* every user keeps the right to search */
 	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
 	inode_touch(dir);
 	attr.mode = 0700;
@@ -97,14 +97,14 @@ static void names_end_with_their_directorys_version(void **state)
 	struct inode *dir = inode_table_root(t);
 	uint64_t asked = clock_ns();
 
-	assert_false(note(dir, 5, asked)); /* the first that is told */
+	assert_false(note(dir, 5, asked)); /* the first version of the directory */
 	assert_true(inode_name_until(dir, asked, 3, 10) == asked + 3000000000u);
-	/* as long as it is the same, what was said before is still so */
+	/* as long as the version is the same, earlier answers stay true */
 	assert_false(note(dir, 5, asked + 10));
 	assert_true(inode_name_until(dir, asked, 3, 10) == asked + 10 + 3000000000u);
-	/* what was asked for before that is no news */
+	/* an answer to an earlier request is no news */
 	assert_false(note(dir, 4, asked + 5));
-	/* somebody else */
+	/* another client */
 	asked = clock_ns();
 	assert_true(note(dir, 6, asked));
 	assert_true(inode_version(dir) == 6);
@@ -124,13 +124,13 @@ static void our_own_names_are_nobody_elses_change(void **state)
 
 	assert_false(note(dir, 5, asked));
 	inode_naming_begin(dir);
-	assert_false(note(dir, 6, clock_ns())); /* perhaps ours already */
+	assert_false(note(dir, 6, clock_ns())); /* the change may be by this mount already */
 	inode_naming_begin(dir);
 	inode_naming_end(dir);
 	asked = clock_ns();
 	inode_naming_end(dir);
 	assert_true(inode_name_until(dir, asked, 3, 10) == 0);
-	assert_false(note(dir, 7, asked)); /* asked for before the end */
+	assert_false(note(dir, 7, asked)); /* asked for before the end of the naming */
 	assert_false(note(dir, 7, clock_ns()));
 	assert_true(inode_version(dir) == 7);
 	assert_true(inode_name_until(dir, clock_ns(), 3, 10) > 0);
@@ -138,7 +138,7 @@ static void our_own_names_are_nobody_elses_change(void **state)
 	inode_table_free(t);
 }
 
-/* What the server has just said; the kernel may believe it. */
+/* The server has just told attr. May the kernel believe attr? */
 static bool told(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool lasts = true;
@@ -146,7 +146,7 @@ static bool told(struct inode *ino, const struct nfs_attr *attr)
 	return inode_told(ino, attr, clock_ns(), clock_ns(), 0, ino->told_writes, &lasts);
 }
 
-/* The name is asked for anew once, when the file may be another's by now. */
+/* The name is asked for anew once, when the name may stand for another file by now. */
 static void names_are_renewed_at_open(void **state)
 {
 	struct inode_table *t = table();
@@ -163,11 +163,11 @@ static void names_are_renewed_at_open(void **state)
 	at.ctime.tv_nsec = 1;
 	at.change = 8;
 	assert_true(inode_renew_name(a, &at, 1));
-	assert_false(inode_renew_name(a, &at, 1)); /* it did not help */
+	assert_false(inode_renew_name(a, &at, 1)); /* the renewal did not help */
 	assert_true(inode_renew_name(a, &at, 2));
 	told(a, &at);
 	assert_false(inode_renew_name(a, &at, 1));
-	/* removed by another client, or by this one */
+	/* removed by another client, or by this mount */
 	at.nlink = 0;
 	assert_true(inode_renew_name(a, &at, 1));
 	told(a, &at);
@@ -176,8 +176,8 @@ static void names_are_renewed_at_open(void **state)
 	inode_table_free(t);
 }
 
-/* At open, what the server says is compared with what the kernel believes, its own writes included,
- * also where the change attribute is too coarse to tell. */
+/* At open, the server's attributes are compared with those that the kernel believes, including the
+ * kernel's own writes, also where the change attribute is too coarse to tell. */
 static void the_kernels_size_is_known(void **state)
 {
 	struct inode_table *t = table();
@@ -204,14 +204,14 @@ static void the_kernels_size_is_known(void **state)
 	assert_true(inode_told_this(a, &at));
 	inode_told_end(a, 15, 0);
 	assert_true(inode_told_this(a, &at));
-	/* appended behind what the kernel believed: the end on the server is no guess */
+	/* appended behind the size that the kernel believed: the end on the server is no guess */
 	inode_told_end(a, 30, 0);
 	assert_int_equal(atomic_load(&a->end), 20);
 	inode_table_free(t);
 }
 
-/* Two answers are on their way to the kernel: it takes the one that it handles first, and throws
- * the other away. */
+/* Two answers are on their way to the kernel: the kernel takes one, and drops the one handled
+ * later. */
 static void which_of_several_answers_the_kernel_believes_is_not_known(void **state)
 {
 	unsigned times;
@@ -259,17 +259,17 @@ static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
 	told(a, &at);
 	assert_true(inode_told_from(a, 5, 10));
 	assert_true(inode_told_from(a, 4, 3));
-	assert_false(inode_told_from(a, 5, 11)); /* two in one tick of a clock */
+	assert_false(inode_told_from(a, 5, 11)); /* two changes in one tick of a clock */
 	assert_false(inode_told_from(a, 6, 10));
 	at.change = 7;
 	told(a, &at);
-	assert_false(inode_told_from(a, 7, 10)); /* it may have taken the first only */
+	assert_false(inode_told_from(a, 7, 10)); /* the kernel may have taken the first only */
 	assert_true(inode_told_from(a, 4, 10));
 	assert_true(inode_must_forget(a));
 	times = inode_forgets(a);
 	told(a, &at);
 	inode_forgot(a, times, 0);
-	assert_false(inode_told_from(a, 7, 10)); /* nobody knows when it forgot */
+	assert_false(inode_told_from(a, 7, 10)); /* the time of the forgetting is unknown */
 	assert_true(inode_must_forget(a));
 	times = inode_forgets(a);
 	inode_forgot(a, times, 0);
@@ -278,7 +278,8 @@ static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
 	inode_table_free(t);
 }
 
-/* What is known is told, also where it came while an older answer was being made ready. */
+/* The known attributes are told, also where they came while an older answer was being made
+ * ready. */
 static void nothing_older_than_what_is_known_is_told(void **state)
 {
 	struct inode_table *t = table();
@@ -296,7 +297,7 @@ static void nothing_older_than_what_is_known_is_told(void **state)
 	inode_table_free(t);
 }
 
-/* A server may show the time of a change before the size that comes of it. */
+/* A server may show the time of a change before the new size. */
 static void of_one_change_what_was_asked_for_last_is_told(void **state)
 {
 	struct inode_table *t = table();
@@ -313,16 +314,16 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	assert_true(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 20);
 	assert_int_equal(asked, second);
-	at.size = 30; /* what was written and is not yet on the server included */
+	at.size = 30; /* including data that is written and not yet on the server */
 	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->told_writes, &lasts));
-	/* also where nothing that was said so far is believed any more */
+	/* also where no earlier attributes are believed any more */
 	inode_doubt(a);
 	at = early;
 	asked = first;
 	at.change = 4;
 	assert_true(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 20);
-	/* what is asked for later is told as it is */
+	/* an answer to a later request is told as it is */
 	at = early;
 	asked = second + 1;
 	assert_false(inode_newer_attr(a, &at, &asked));
@@ -331,7 +332,7 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	inode_table_free(t);
 }
 
-/* The kernel may take a size that it was told in passing long after that. */
+/* The kernel may take a size from a side answer long afterwards. */
 static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 {
 	struct inode_table *t = table();
@@ -344,8 +345,8 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_true(inode_told_size(a, 10));
 	assert_false(inode_told_size(a, 20));
-	assert_false(inode_must_forget(a)); /* it believes nothing */
-	/* in front of what it is to believe it is not seen in that */
+	assert_false(inode_must_forget(a)); /* the kernel believes nothing */
+	/* told before a valid answer, the size is hidden by that answer */
 	at.size = 20;
 	told(a, &at);
 	assert_true(inode_told_this(a, &at));
@@ -356,7 +357,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	times = inode_forgets(a);
 	inode_forgot(a, times, 0);
 	assert_true(inode_told_size(a, 20));
-	/* what is told while it forgets may come before that or after it */
+	/* an answer during the forgetting may come before or after it */
 	at.size = 30;
 	times = inode_forgets(a);
 	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
@@ -366,7 +367,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	inode_table_free(t);
 }
 
-/* A size from before a write of the kernel's own, which it is told after that, says nothing. */
+/* A size from before a write of the kernel, told after the write, says nothing. */
 static void a_write_beside_what_is_told(void **state)
 {
 	struct inode_table *t = table();
@@ -383,7 +384,8 @@ static void a_write_beside_what_is_told(void **state)
 	inode_table_free(t);
 }
 
-/* What the kernel asked for before it was made to forget does not reach an inode that it has. */
+/* An answer to a request from before the forgetting does not reach an inode that the kernel still
+ * has. */
 static void answers_thrown_away_do_not_count(void **state)
 {
 	struct inode_table *t = table();
@@ -405,7 +407,7 @@ static void answers_thrown_away_do_not_count(void **state)
 	lasts = true;
 	assert_true(inode_told(a, &at, clock_ns(), born + 1, 0, a->told_writes, &lasts));
 	assert_true(inode_must_forget(a));
-	/* one that it does not hold it may have made anew since */
+	/* the kernel may have made an inode anew since, if it did not hold the inode */
 	inode_forgot(a, times, born + 1);
 	a->nopen = 0;
 	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->told_writes, &lasts));
@@ -413,7 +415,7 @@ static void answers_thrown_away_do_not_count(void **state)
 	inode_table_free(t);
 }
 
-/* An answer that was under way when attributes were doubted may be from before. */
+/* An answer that was under way when attributes were doubted may be older than the doubt. */
 static void what_was_doubted_meanwhile_does_not_last(void **state)
 {
 	struct inode_table *t = table();
@@ -430,7 +432,7 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_true(lasts);
 	assert_true(inode_told_this(a, &at));
-	/* the kernel may take either of two, also if it is not to believe the second */
+	/* the kernel may take either of two answers, even if it is not to believe the second */
 	at.change = 6;
 	lasts = false;
 	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
@@ -438,7 +440,7 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	inode_table_free(t);
 }
 
-/* The server may answer what it was asked later first. */
+/* The server may answer a later request first. */
 static void of_answers_that_overtake_each_other_the_newest_is_known(void **state)
 {
 	struct inode_table *t = table();
@@ -457,11 +459,11 @@ static void of_answers_that_overtake_each_other_the_newest_is_known(void **state
 	at.change = 7;
 	inode_note_attr(a, &at, first - 1, 0);
 	expect_known(a, 7);
-	/* what is asked when another is known is newer, whatever its number */
+	/* attributes asked for when others are known are newer, for any change number */
 	at.change = 3;
 	inode_note_attr(a, &at, clock_ns() + 1, 0);
 	expect_known(a, 3);
-	/* and what was asked before that was known to be wrong is not believed */
+	/* an answer to a request from before the doubt is not believed */
 	inode_doubt(a);
 	at.change = 8;
 	inode_note_attr(a, &at, second, 0);
@@ -492,7 +494,7 @@ static void a_directory_that_was_removed_has_no_links(void **state)
 	inode_table_free(t);
 }
 
-/* What an answer has told in front of a name that it brings is no reason to doubt that name. */
+/* A change that an answer has told before the answer's name is no reason to doubt that name. */
 static void a_name_is_as_of_the_change_that_came_with_it(void **state)
 {
 	struct inode_table *t = table();
@@ -504,10 +506,11 @@ static void a_name_is_as_of_the_change_that_came_with_it(void **state)
 	assert_int_equal(inode_name_seen(dir, 5, seen), seen);
 	seen = clock_ns();
 	at.change = 6;
-	assert_true(inode_note_attr(dir, &at, seen, 0)); /* somebody else */
+	assert_true(inode_note_attr(dir, &at, seen, 0)); /* another client */
 	assert_int_equal(inode_name_until(dir, seen, 60, 60), 0);
 	assert_true(inode_name_until(dir, inode_name_seen(dir, 6, seen), 60, 60) > clock_ns());
-	/* not a name that came before that, nor one that we may have changed meanwhile */
+	/* neither a name from before the version, nor a name that this mount may have changed
+	 * meanwhile */
 	assert_int_equal(inode_name_seen(dir, 5, seen), seen);
 	inode_naming_begin(dir);
 	assert_int_equal(inode_name_seen(dir, 6, seen), seen);
@@ -535,7 +538,7 @@ static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
 	assert_false(inode_is_older(b, since));
 	since = clock_ns();
 	assert_true(inode_is_older(b, since));
-	inode_forget(t, b, 1); /* what was written to it may still be on its way */
+	inode_forget(t, b, 1); /* data written to the file may still be on its way */
 	assert_true(inode_left_since(t, &of_b, since));
 	inode_table_free(t);
 }

@@ -86,7 +86,7 @@ static void passive_side_waits_for_the_first_fpdu(void **state)
 	pair_finish(&p);
 }
 
-/* A Write in pieces, then a Send that tells of it, in one go. */
+/* A Write in pieces, then a Send that tells of the Write, in one go. */
 static void write_then_send(struct pair *p, struct end *from, struct end *to, uint32_t size)
 {
 	uint8_t *src = malloc(size + 1), *dst = calloc(1, size + 32), b[64];
@@ -148,8 +148,8 @@ static void writes_land_with_crc(void **state)
 	pair_finish(&p);
 }
 
-/* A stream without TCP's segment size: FPDUs as on an Ethernet, or as long as two peers of the same
- * mind make them. */
+/* A stream without TCP's segment size: FPDUs as on an Ethernet, or as long as two peers that allow
+ * long FPDUs make them. */
 static void small_segments_carry_large_messages(void **state)
 {
 	for (int kind = 0; kind < 4; kind++) {

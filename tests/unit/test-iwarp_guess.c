@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/iwarp/iwarp_guess: rows of segments that are as foreseen, and rows that
- * break the guess in each way there is, split at every byte.
+ * break the guess in every possible way, split at every byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void rows_in_small_pieces(void **state)
 			checked(&rows[i], piece, 0, piece & 1);
 }
 
-/* Again and again the beginning of a segment, and then as much as a guess may take. */
+/* The beginning of a segment, again and again, and then as much as a guess may take. */
 static void rows_in_large_pieces(void **state)
 {
 	for (unsigned i = 0; i < LEN(rows); i++)
@@ -146,7 +146,7 @@ static void rows_in_large_pieces(void **state)
 
 static void what_is_regular_is_foreseen(void **state)
 {
-	/* a first piece that ends inside the first segment: what follows comes in one recvmsg() */
+	/* a first piece that ends inside the first segment: the rest comes in one recvmsg() */
 	assert_int_equal(checked(&rows[0], 100, SCRIPT_STREAM, false), 5);
 	assert_int_equal(checked(&rows[1], 100, SCRIPT_STREAM, true), 3);
 	assert_string_equal(rows[28].name, "answers");
@@ -163,7 +163,7 @@ static uint32_t next(uint32_t *x)
 	return *x;
 }
 
-/* Mostly regular rows of both doors, Sends and answers, with something else now and then. */
+/* Mostly regular rows of both doors, Sends and answers, with other segments now and then. */
 static void rows_of_all_kinds(void **state)
 {
 	uint32_t x = 2463534242u;

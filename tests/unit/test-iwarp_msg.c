@@ -24,7 +24,7 @@ static void good_segments_are_taken(void **state)
 		raw_fpdu(&t, &h, NULL, 200);
 		h = h_write(t.w.stag, 0);
 		raw_fpdu(&t, &h, NULL, 0);
-		h = h_write(12345, UINT64_MAX); /* of nothing: not checked */
+		h = h_write(12345, UINT64_MAX); /* a Write of no bytes: not checked */
 		raw_fpdu(&t, &h, NULL, 0);
 		h = h_send(1, 0);
 		h.last = false;
@@ -99,7 +99,7 @@ static void abandon_w(struct raw *t)
 	assert_int_equal(prov_iwarp.withdraw(t->e.c, &t->w, 1, 0), 0);
 }
 
-/* What a peer may still do with the door of a cancelled call: write it once, and invalidate it. */
+/* A peer may still use the door of a cancelled call: one write, and one invalidation. */
 static void late_answers(void **state)
 {
 	struct ddp_hdr h;
@@ -123,7 +123,7 @@ static void late_answers(void **state)
 		assert_false(t.e.log[0].invalidated);
 		for (int i = 0; i < DOOR + 64; i++)
 			assert_int_equal(t.writable[i], 0);
-		/* that was all there was to say */
+		/* the peer may say no more */
 		h = h_send(2, 0);
 		h.op = DDP_OP_SEND_INV;
 		h.stag = t.w.stag;
@@ -141,14 +141,15 @@ static void late_answers(void **state)
 	h = h_write(t.w.stag, 1);
 	raw_fpdu(&t, &h, NULL, DOOR);
 	expect_terminate(&t, DDP_ERR_BOUNDS, "RDMA Write of");
-	raw_start(&t, false); /* there is nothing to read where nothing may be read */
+	raw_start(&t, false); /* a door that allows no reads */
 	t.r.abandoned = true;
 	assert_int_equal(prov_iwarp.withdraw(t.e.c, &t.r, 1, 0), 0);
 	raw_read_req(&t, 1, &(struct ddp_read_req){.size = 10, .src_stag = t.r.stag});
 	expect_terminate(&t, RDMAP_ERR_STAG, "RDMA Read of 10 bytes");
 }
 
-/* A door closes when half a segment for it has come in: the other half must not be placed. */
+/* A door closes after half of a segment for the door has come: the other half must not be
+ * placed. */
 static void a_door_closes_inside_a_segment(void **state)
 {
 	struct ddp_hdr h;
@@ -321,7 +322,7 @@ static void wrong_reads(void **state)
 		raw_fpdu(&t, &h, NULL, n);
 		expect_terminate(&t, DDP_ERR_TOO_LONG, "Read Request of");
 	}
-	/* a read of nothing names no memory */
+	/* a read of no bytes names no memory */
 	raw_start(&t, false);
 	raw_read_req(&t, 1, &(struct ddp_read_req){.sink_stag = 77, .sink_to = 5});
 	end_poll(&t.e);
@@ -360,7 +361,7 @@ static void more_reads_than_ird(void **state)
 	raw_finish(&t);
 }
 
-/* Reads of ours: answers that do not fit the question. */
+/* Reads of this end: answers that do not fit the request. */
 static void wrong_read_responses(void **state)
 {
 	static const struct {

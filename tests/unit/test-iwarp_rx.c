@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp/iwarp_rx: how the stream is cut into FPDUs, wherever it is split,
- * cut off, or spoiled.
+ * Unit tests of transport/iwarp/iwarp_rx: how the stream is cut into FPDUs, for each place of a
+ * split,
+ * a cut or a spoiled byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static void every_split_of_the_stream_works(void **state)
 		h = h_send(1, 0);
 		raw_fpdu(&t, &h, "0123456789abc", 13);
 		raw_read_req(&t, 1, &(struct ddp_read_req){.size = 10, .src_stag = t.r.stag});
-		/* take it back from the wire, and give it in pieces */
+		/* takes the request back from the wire, and gives it to the connection in pieces */
 		n = recv(c->fd, b, sizeof(b), 0);
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sv), 0);
 		assert_true(dup2(sv[0], c->fd) >= 0 && dup2(sv[1], t.fd) >= 0);
@@ -72,7 +73,7 @@ static void wrong_crc(void **state)
 	struct raw t;
 
 	raw_start(&t, true);
-	t.crc = false; /* the peer sends 0 although CRCs were negotiated */
+	t.crc = false; /* the peer sends a CRC of 0 although CRCs were negotiated */
 	h = h_send(1, 0);
 	raw_fpdu(&t, &h, NULL, 8);
 	end_poll(&t.e);

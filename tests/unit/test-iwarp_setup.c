@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp/iwarp_setup: what connecting says about servers that are not what
- * they should be, and what we answer to clients.
+ * Unit tests of transport/iwarp/iwarp_setup: the errors of connecting to servers that break the
+ * rules, and the answers to clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,8 @@
 
 #include "iwarp-pair.h"
 
-/* A TCP server that takes one connection, reads a Request's worth and answers so. */
+/* A TCP server that takes one connection, reads as many bytes as a Request has, and sends this
+ * answer. */
 struct server {
 	int fd;
 	uint16_t port;
@@ -57,7 +58,7 @@ static void server_start(struct server *s)
 	pthread_create(&s->thread, NULL, serve, s);
 }
 
-/* Connects to port and hands back establish()'s verdict. */
+/* Connects to port and returns establish()'s verdict. */
 static int connect_to(uint16_t port, int timeout_ms, struct err *e)
 {
 	struct prov_params p = pair_params(NULL);
@@ -97,7 +98,7 @@ static void nobody_listens(void **state)
 	struct err e = {0};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	/* a port that is ours and does not listen */
+	/* a port of this test, without a listener */
 	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
 	getsockname(fd, (struct sockaddr *)&sin, &n);
 	assert_int_equal(connect_to(ntohs(sin.sin_port), 1000, &e), -ECONNREFUSED);
@@ -155,7 +156,8 @@ static void replies_that_end_it(void **state)
 	expect(&s, 10000, ERR_NOT_RDMA, "closed the connection");
 }
 
-/* Our passive side hears f, for ms at most, and answers *reply; returns its verdict. */
+/* Our passive side hears f, for ms at most, and answers *reply. Returns the verdict of that
+ * side. */
 static int ask_within(int ms, const uint8_t *bytes, size_t n, struct mpa_frame *reply,
 	struct prov_conn **out, struct err *e)
 {
@@ -231,7 +233,7 @@ static void requests_are_answered(void **state)
 	assert_true(r.long_fpdus && ((struct iwarp_conn *)c)->long_fpdus);
 	prov_iwarp.free(c);
 
-	/* a peer that cannot be read from, and asks for peer-to-peer */
+	/* a peer that allows no reads, and asks for peer-to-peer */
 	f = (struct mpa_frame){.rev = 2, .enhanced = true, .peer_to_peer = true, .rtr_send = true};
 	assert_int_equal(ask(b, mpa_encode(&f, b), &r, &c, &e), 0);
 	assert_false(r.peer_to_peer || r.rtr_send || r.rtr_write || r.rtr_read);
@@ -278,7 +280,7 @@ static void *give_up_soon(void *arg)
 	return NULL;
 }
 
-/* The server's kernel accepts the connection, and nobody is there to speak MPA. */
+/* The server's kernel accepts the connection, but no program speaks MPA. */
 static void connecting_can_be_given_up(void **state)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

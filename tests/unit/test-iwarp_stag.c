@@ -37,7 +37,7 @@ static void a_door_opens_and_closes(void **state)
 	iwarp_stags_finish(&t);
 }
 
-/* The last IWARP_GHOSTS are remembered, for as many bytes as they had. */
+/* The last IWARP_GHOSTS are remembered, for as many bytes as the doors had. */
 static void what_was_abandoned_is_remembered_for_a_while(void **state)
 {
 	struct iwarp_door f, d = {.access = PROV_REMOTE_WRITE, .addr = memory, .len = 10};

@@ -188,7 +188,7 @@ static void references_go_when_the_bytes_are_out(void **state)
 	assert_int_equal(m->refs, 1);
 	assert_int_equal(prov_iwarp.unsent(p.active.c, &sent), 0);
 	assert_true(sent >= 7 + m->size);
-	/* the passive side may not send yet: its reference stays until the connection ends */
+	/* the passive side may not send yet: the reference stays until the connection ends */
 	wr.flags = 0;
 	assert_int_equal(prov_iwarp.post(p.passive.c, &wr), 0);
 	assert_int_equal(m->refs, 2);
@@ -200,7 +200,7 @@ static void references_go_when_the_bytes_are_out(void **state)
 	pair_finish(&p);
 }
 
-/* The socket is full, and the batch holds pieces of a Send that is only partly built. */
+/* The socket is full, and the batch holds pieces of a Send of which only a part is built. */
 static void a_terminate_keeps_what_the_batch_sends(void **state)
 {
 	enum { TIMES = 40 };
@@ -256,7 +256,7 @@ static void await_blocked(struct end *e, unsigned nresp)
 	assert_true(atomic_load(&c->blocked));
 }
 
-/* The answer to a read is stuck in a full socket when its door closes and its memory is freed. */
+/* The answer to a read is stuck in a full socket when the door closes and the memory is freed. */
 static void a_door_closes_under_an_answer(void **state)
 {
 	enum { LEN = 12 << 20 };
@@ -344,7 +344,7 @@ static void invalidation_closes_the_door(void **state)
 	assert_int_equal(p.active.log[0].inv_stag, d.stag);
 	d.invalidated = true;
 	assert_int_equal(prov_iwarp.withdraw(p.active.c, &d, 1, 0), 0);
-	/* and now nobody is at home */
+	/* and now no door is open */
 	p.passive.n = 0;
 	assert_int_equal(post_read(&p.passive, 1, b2, 8, d.stag, 0), 0);
 	assert_true(pump(&p.passive, 1, &p.active, 2));

@@ -31,7 +31,7 @@ static void a_lease_makes_it_shorter(void **state)
 	assert_int_equal(k.idle_s, 10);
 	assert_int_equal(k.interval_s, 2);
 	assert_int_equal(k.lost_ms, 30000);
-	/* sent bytes have a while in any case: the server may only be slow */
+	/* unacknowledged bytes have some time in any case: the server may only be slow */
 	k = keepalive_within(&usual, 1);
 	assert_int_equal(k.idle_s, 1);
 	assert_int_equal(k.interval_s, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/late: what waits for a change of data that a killed process has left under way.
+ * Unit tests of fs/late: requests that wait for a change of data that a killed process has left
+ * under way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +89,7 @@ static uint64_t send_flush(void)
 	return kernel_send(FUSE_FLUSH, node, &in, sizeof(in), NULL, 0);
 }
 
-/* The kernel does not wait for it either. */
+/* The kernel does not wait for the release either. */
 static void send_release(void)
 {
 	struct fuse_release_in in = {.fh = fh};
@@ -109,7 +110,7 @@ static void stands(uint64_t off, const void *what, uint32_t len)
 	assert_memory_equal(back, what, len);
 }
 
-/* A WRITE is answered just before the memory of its data is given back. */
+/* A WRITE is answered just before the memory of the data is given back. */
 static void all_is_freed(void)
 {
 	while (used())
@@ -175,7 +176,7 @@ static void a_new_size_waits(void **state)
 	assert_int_equal(kernel_read(node, fh, 5000, back, 4096), 1);
 }
 
-/* Of what is written behind it the server is to cut nothing off. */
+/* The server must not cut off data that is written behind the new size. */
 static void what_is_written_behind_a_new_size_waits(void **state)
 {
 	uint64_t cut, before, behind;
@@ -216,7 +217,7 @@ static uint64_t send_create(void)
 	return kernel_send(FUSE_CREATE, KERNEL_ROOT, &in, sizeof(in), "f", 2);
 }
 
-/* An open that truncates is under way at the server when its process is killed. */
+/* An open that truncates is under way at the server when the opener is killed. */
 static void leave_open(uint64_t (*send)(void), enum nfs_op_type type)
 {
 	uint64_t one;
@@ -230,7 +231,7 @@ static void leave_open(uint64_t (*send)(void), enum nfs_op_type type)
 	fake_knobs.hang[type] = false;
 }
 
-/* What is written after a truncation that is still to come waits for it, and the open is closed. */
+/* A write after a truncation in flight waits for the truncation, and the open is closed. */
 static void what_is_written_after_it_stands(uint64_t (*send)(void), enum nfs_op_type type)
 {
 	uint64_t write, again, closed = count(NFS_CLOSE);
@@ -262,7 +263,8 @@ static void a_create_that_truncates_is_waited_for(void **state)
 	what_is_written_after_it_stands(send_create, NFS_SETATTR);
 }
 
-/* The server may come to it when the name stands for another file: it changes none. */
+/* The server may carry out the open when the name stands for another file: the open changes no
+ * file. */
 static void a_create_that_is_not_answered_truncates_nothing(void **state)
 {
 	fill(1000);
@@ -271,7 +273,7 @@ static void a_create_that_is_not_answered_truncates_nothing(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1000);
 }
 
-/* It has opened the file, or not. */
+/* The server has opened the file, or not. */
 static void a_late_open_that_fails_lets_others_go_on(void **state)
 {
 	uint64_t write;
@@ -287,7 +289,7 @@ static void a_late_open_that_fails_lets_others_go_on(void **state)
 	assert_memory_equal(back, "new", 3);
 }
 
-/* Others get the lock after it. */
+/* Other processes get the lock after the WRITE. */
 static void an_unlock_waits(void **state)
 {
 	uint64_t unlock;
@@ -309,7 +311,8 @@ static void an_unlock_waits(void **state)
 	assert_int_equal(unlocks, 1);
 }
 
-/* The end of the process that was killed: it does not wait, but its lock goes after the WRITE. */
+/* The flush at the end of the killed process: the process does not wait, but its lock goes after
+ * the WRITE. */
 static void a_flush_that_unlocks_outlives_its_process(void **state)
 {
 	uint64_t flush;
@@ -369,7 +372,7 @@ static void a_change_that_fails_lets_others_go_on(void **state)
 	waits(same);
 	fake_knobs.fail[NFS_WRITE] = -EIO;
 	fake_release(fs->client);
-	while (used() != 4096) /* one of them */
+	while (used() != 4096) /* one block */
 		;
 	fake_knobs.fail[NFS_WRITE] = 0;
 	go_on();
@@ -377,7 +380,7 @@ static void a_change_that_fails_lets_others_go_on(void **state)
 	stands(0, "new", 3);
 }
 
-/* It ends with the client. */
+/* The WRITE ends with the client. */
 static void a_late_write_does_not_hold_up_the_end(void **state)
 {
 	fill(1000);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/listed, and of fs/lister: names that are answered from listings, and what is
- * listed for that.
+ * Unit tests of fs/listed, and of fs/lister: names that are answered from listings, and the
+ * listings
+ * made for such answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 static struct fs *fs;
 static struct fuse_entry_out e;
 
-/* The root as somebody else has filled it: f0, f1 and so on, files or directories. */
+/* The root as another client has filled it: f0, f1 and so on, files or directories. */
 static unsigned files;
 static enum nfs_type type;
 static uint64_t version; /* of the root */
@@ -136,7 +137,7 @@ static struct inode *root(void)
 	return inode_table_root(fs->inodes);
 }
 
-/* The worker has done all that it was asked to, the listing beside too. */
+/* The worker has done all requests, and the listing beside them, too. */
 static void looked(void)
 {
 	char name[NFS_NAME_MAX + 2];
@@ -183,7 +184,7 @@ static void of_several_files_one_is_asked_for(void **state)
 		assert_false(asked_for(i));
 	assert_int_equal(count(NFS_READDIR), 1);
 	assert_int_equal(listed, files);
-	/* what is not there is asked for nevertheless: somebody may just have made it */
+	/* an absent name is asked for all the same: another client may just have made the name */
 	assert_false(exists(KERNEL_ROOT, "none"));
 	assert_int_equal(count(NFS_LOOKUP), 2);
 }
@@ -195,10 +196,10 @@ static void who_walks_to_a_directory_has_nothing_listed(void **state)
 	type = NFS_DIR;
 	assert_true(asked_for(0));
 	assert_int_equal(count(NFS_READDIR), 0);
-	assert_true(asked_for(1)); /* the listing goes beside it */
+	assert_true(asked_for(1)); /* the listing goes beside the lookup */
 	assert_int_equal(count(NFS_READDIR), 1);
 	assert_false(asked_for(2));
-	/* those that are not there count nothing */
+	/* absent names count nothing */
 	node = e.nodeid;
 	assert_false(exists(node, "none1"));
 	assert_false(exists(node, "none2"));
@@ -212,7 +213,7 @@ static void what_this_mount_changes_is_asked_for_and_nothing_else(void **state)
 	assert_false(asked_for(1));
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "f3"), 0);
 	assert_false(asked_for(4));
-	assert_true(asked_for(3)); /* the script still has it */
+	assert_true(asked_for(3)); /* the script still has the listing */
 	names_making(fs->names, root(), "f5");
 	assert_true(asked_for(5));
 	names_move(fs->names, root(), "f6", root(), "f7");
@@ -221,7 +222,7 @@ static void what_this_mount_changes_is_asked_for_and_nothing_else(void **state)
 	names_doubt(fs->names, root(), "f8");
 	assert_true(asked_for(8));
 	assert_false(asked_for(9));
-	/* nobody knows what the server has done, or will do */
+	/* the effect on the server is unknown */
 	entry_named(fs, root(), -EINTR);
 	assert_true(asked_for(10));
 }
@@ -237,7 +238,7 @@ static void what_somebody_else_changes_is_asked_for(void **state)
 	assert_true(asked_for(2));
 	listings_earn(fs, 2 * LISTED_CREDIT_MAX);
 	assert_true(asked_for(3));
-	assert_false(asked_for(4)); /* it was listed anew */
+	assert_false(asked_for(4)); /* the directory was listed anew */
 	assert_int_equal(count(NFS_READDIR), 2);
 }
 
@@ -272,7 +273,7 @@ static void what_is_known_better_counts_more(void **state)
 	assert_true(asked_for(2));
 	size = 7;
 	forget(known);
-	assert_false(asked_for(1)); /* nothing has become of it */
+	assert_false(asked_for(1)); /* nothing is known to have changed it */
 	inode_touch(inode_of(fs->inodes, e.nodeid));
 	assert_true(asked_for(1));
 }
@@ -289,7 +290,7 @@ static void a_huge_directory_is_listed_as_far_as_it_is_asked_for(void **state)
 	assert_false(asked_for(first - 1));
 	for (unsigned i = 1; i < 1000; i++)
 		assert_true(asked_for(90000 + i));
-	/* a page each at most, and no more than was earned, but for a page */
+	/* at most one page each, and no more than was earned, plus one page */
 	assert_in_range(listed, first + 300, LISTED_CREDIT_MAX + 1000 + 400);
 	assert_true(count(NFS_READDIR) <= 2 * (LISTED_CREDIT_MAX + 1000) / 300);
 }
@@ -331,7 +332,7 @@ static void a_name_that_is_being_made_beside_may_be_missing(void **state)
 	assert_int_equal(count(NFS_READDIR), 1);
 	inode_naming_end(root());
 	assert_false(names_lacks(fs->names, root(), "other", getuid(), &since));
-	/* when nothing is under way all are known */
+	/* when no listing is under way, all names are known */
 	usleep(1000);
 	inode_doubt(root());
 	entry_named(fs, root(), -EINTR);
@@ -341,7 +342,7 @@ static void a_name_that_is_being_made_beside_may_be_missing(void **state)
 	assert_false(names_lacks(fs->names, root(), "f7", getuid(), &since));
 }
 
-/* No listing answers for a name that is not there, unless the user says so. */
+/* No listing answers for an absent name, unless the user says so. */
 static void makes_five_names(unsigned lookups, unsigned listings)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/listing: what is asked of the server when a directory is read, by fs/ops_dir.
+ * Unit tests of fs/listing: the requests to the server when fs/ops_dir reads a directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "tests/unit/kernel-mount.h"
 
 #define FILES 100u
-#define PAGES 5u /* of 4000 bytes, 24 or so entries each */
+#define PAGES 5u /* of 4000 bytes, about 24 entries each */
 #define MANY  20000u
 
 static uint64_t fh;
@@ -64,7 +64,7 @@ static int setup(void **state)
 		snprintf(name, sizeof(name), "%u", i);
 		make(name);
 	}
-	fs_fixture_options.cache_names = false; /* nothing is listed at the open */
+	fs_fixture_options.cache_names = false; /* no listing begins at the open */
 	fh = open_root();
 	fs_fixture_options.cache_names = true;
 	return 0;
@@ -77,7 +77,7 @@ static uint64_t ask(uint64_t off, uint32_t size)
 	return kernel_send(FUSE_READDIR, KERNEL_ROOT, &in, sizeof(in), NULL, 0);
 }
 
-/* The last offset of an answer, and how many entries it has, but for "." and "..". */
+/* The last offset of an answer. Returns the number of entries, without "." and "..". */
 static unsigned last_of(const struct answer *a, uint64_t *off)
 {
 	unsigned n = 0;
@@ -93,7 +93,7 @@ static unsigned last_of(const struct answer *a, uint64_t *off)
 	return n;
 }
 
-/* Reads all from off on; returns how many entries there are. */
+/* Reads the directory from off to the end. Returns the number of entries. */
 static unsigned read_all(uint64_t off)
 {
 	struct answer a;
@@ -115,7 +115,7 @@ static void the_next_page_comes_while_one_is_read(void **state)
 	assert_int_equal(count(NFS_READDIR), 2);
 	a = kernel_wait(ask(off, 200));
 	last_of(&a, &off);
-	assert_int_equal(count(NFS_READDIR), 2); /* it is not read yet */
+	assert_int_equal(count(NFS_READDIR), 2); /* the page is not read yet */
 	assert_int_equal(read_all(0), FILES);
 }
 
@@ -125,16 +125,17 @@ static void what_is_going_to_be_read_comes_with_the_open(void **state)
 	uint64_t off = 0;
 	struct answer a;
 
-	inode_doubt(inode_table_root(fs->inodes)); /* who may read it is asked again */
+	inode_doubt(inode_table_root(fs->inodes)); /* the right to read is asked for again */
 	fh = open_root();
 	memset(name, 'x', sizeof(name) - 1);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, name, NULL), -ENAMETOOLONG); /* it is sent */
+	/* the READDIR is sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, name, NULL), -ENAMETOOLONG);
 	assert_int_equal(count(NFS_ACCESS), 2);
 	assert_int_equal(count(NFS_READDIR), 1);
 	a = kernel_wait(ask(0, 400));
 	assert_true(last_of(&a, &off) > 5);
 	assert_int_equal(count(NFS_READDIR), 2); /* the next page */
-	/* but that is not read again, nor what was changed meanwhile */
+	/* but the same page is not fetched again, nor a directory that was changed meanwhile */
 	assert_int_equal(read_all(0), FILES);
 	inode_doubt(inode_table_root(fs->inodes));
 	fh = open_root();
@@ -149,12 +150,12 @@ static void who_comes_to_the_end_waits_for_the_next_page(void **state)
 
 	fake_knobs.hang[NFS_READDIR] = true;
 	first = ask(0, 4096);
-	close_root(open_root()); /* the worker has looked at it */
+	close_root(open_root()); /* the worker has looked at the request */
 	fake_release(fs->client);
 	a = kernel_wait(first);
 	assert_true(last_of(&a, &off) > 20);
 	next = ask(off, 4096);
-	close_root(open_root()); /* the worker has looked at it */
+	close_root(open_root()); /* the worker has looked at the request */
 	assert_false(kernel_answered(next));
 	assert_int_equal(count(NFS_READDIR), 1);
 	fake_knobs.hang[NFS_READDIR] = false;
@@ -169,7 +170,7 @@ static void nobody_need_be_there_when_it_comes(void **state)
 
 	fake_knobs.hang[NFS_READDIR] = true;
 	first = ask(0, 4096);
-	close_root(open_root()); /* the worker has looked at it */
+	close_root(open_root()); /* the worker has looked at the request */
 	fake_release(fs->client);
 	assert_int_equal(kernel_wait(first).error, 0);
 	close_root(fh); /* the page comes, or the mount ends first */
@@ -188,7 +189,7 @@ static void a_large_directory_is_asked_about_but_not_listed_again(void **state)
 	assert_int_equal(read_all(0), FILES);
 	assert_int_equal(count(NFS_READDIR), listed);
 	assert_int_equal(count(NFS_GETATTR), asked + 2);
-	/* what this mount changes is there */
+	/* the listing shows changes by this mount */
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "7"), 0);
 	assert_int_equal(read_all(0), FILES - 1);
 	assert_true(count(NFS_READDIR) > listed);
@@ -232,7 +233,8 @@ static void with_complete_nothing_is_asked(void **state)
 	assert_int_equal(read_all(0), FILES);
 	assert_int_equal(count(NFS_READDIR), listed);
 	assert_int_equal(count(NFS_GETATTR), 0);
-	/* without, one page is asked for as quickly as whether it is the same */
+	/* without cache_complete, one page is asked for as quickly as whether the directory is the
+	 * same */
 	fs_fixture_options.cache_complete = false;
 	assert_int_equal(read_all(0), FILES);
 	assert_int_equal(count(NFS_READDIR), listed + 1);
@@ -269,7 +271,7 @@ static void of_a_huge_directory_some_pages_stay(void **state)
 	assert_int_equal(read_all(0), MANY);
 	listed = count(NFS_READDIR);
 	assert_null(inode_table_root(fs->inodes)->listing);
-	/* what was let go is asked for again, from any place */
+	/* dropped pages are asked for again, from any place */
 	assert_int_equal(read_all(1000), MANY - 998);
 	assert_true(count(NFS_READDIR) > listed);
 	assert_int_equal(read_all(MANY - 10), 12);

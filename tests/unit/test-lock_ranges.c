@@ -54,7 +54,7 @@ static void test_split_and_merge(void **state)
 	lock_ranges_finish(&l);
 }
 
-/* The last byte there is has no neighbour behind it, and 2^63 is a number like any other. */
+/* The last possible byte has no neighbour behind, and 2^63 is a number like any other. */
 static void test_edges(void **state)
 {
 	uint64_t half = 1ull << 63;
@@ -134,7 +134,7 @@ static void test_conflict(void **state)
 #define GAP   48u
 
 /* Cell i of the model stands for the byte cell_first(i), so that both ends of the number line are
- * in play; the cell in the middle stands for all that is between. */
+ * in play; the cell in the middle stands for all bytes between. */
 static uint64_t cell_first(unsigned i)
 {
 	return i <= GAP ? i : TOP - (BYTES - 1 - i);

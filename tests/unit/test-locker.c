@@ -55,17 +55,17 @@ static void an_owner_is_known_until_it_closes(void **state)
 
 	assert_false(locker_known(one.inode, 5, &pid));
 	assert_true(locker_add(&one, 5, 77));
-	assert_true(locker_add(&one, 5, 78)); /* once is enough */
+	assert_true(locker_add(&one, 5, 78)); /* one call is enough */
 	assert_true(locker_known(one.inode, 5, &pid));
 	assert_int_equal(pid, 77);
-	/* whatever descriptor it closes */
+	/* through any descriptor */
 	assert_true(locker_add(&two, 5, 77));
 	assert_true(locker_flush(&two, 5));
 	assert_false(locker_known(one.inode, 5, NULL));
 	assert_false(locker_flush(&two, 5));
 }
 
-/* Of one that is asked for nothing is known yet. */
+/* Nothing is known yet of a lock that is still asked for. */
 static void it_is_known_which_are_local(void **state)
 {
 	assert_true(locker_all_local(one.inode, 1000));
@@ -73,11 +73,11 @@ static void it_is_known_which_are_local(void **state)
 	assert_false(locker_all_local(one.inode, 1000));
 	locker_granted(&one, 5, 1000);
 	assert_true(locker_all_local(one.inode, 1000));
-	locker_granted(&two, 6, 1000); /* it was unlocked meanwhile */
+	locker_granted(&two, 6, 1000); /* unlocked meanwhile */
 	locker_add(&one, 5, 77);
 	assert_true(locker_all_local(one.inode, 1000));
-	assert_false(
-		locker_all_local(one.inode, 2000)); /* the server was told when it was recalled */
+	/* the server was told of the lock at the recall */
+	assert_false(locker_all_local(one.inode, 2000));
 	locker_add(&two, 6, 78);
 	locker_granted(&two, 6, 2000);
 	assert_false(locker_all_local(one.inode, 2000));
@@ -120,12 +120,13 @@ static void who_is_refused_meanwhile_is_to_ask_again(void **state)
 
 	assert_false(locker_moved(&two, &ended, clock_ns()));
 	locker_add(&one, 5, 77);
-	assert_false(locker_moved(&two, &ended, clock_ns())); /* it holds them, and goes on */
+	/* the owner holds the locks, and goes on */
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 	locker_close_begin(&one);
-	assert_true(locker_moved(&two, &ended, clock_ns())); /* they are about to go */
+	assert_true(locker_moved(&two, &ended, clock_ns())); /* the locks are about to go */
 	assert_true(locker_moved(&two, &ended, clock_ns()));
 	release(&one);
-	assert_true(locker_moved(&two, &ended, clock_ns())); /* they have gone since */
+	assert_true(locker_moved(&two, &ended, clock_ns())); /* the locks have gone since */
 	assert_false(locker_moved(&two, &ended, clock_ns()));
 	/* a file without locks changes nothing */
 	locker_close_begin(&one);
@@ -142,15 +143,16 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	locker_add(&one, 5, 77);
 	l = LIST_FIRST(&one.inode->lockers);
 	assert_true(l->flushed == 0);
-	locker_flushing(&two); /* of another open file */
+	locker_flushing(&two); /* a flush of another open file */
 	assert_true(l->flushed == 0);
-	locker_flushing(&one); /* of another owner */
+	locker_flushing(&one); /* a flush of another owner */
 	assert_true(l->flushed != 0);
-	assert_false(locker_moved(&one, &ended, clock_ns())); /* its own does not count */
+	assert_false(locker_moved(&one, &ended, clock_ns())); /* its own flush does not count */
 	l->flushed = clock_ns() - NSEC_PER_SEC / 2;	      /* before the request came */
 	assert_true(locker_moved(&two, &ended, clock_ns()));
-	assert_false(locker_moved(&two, &ended, clock_ns() - NSEC_PER_SEC)); /* it would be here */
-	l->flushed -= NSEC_PER_SEC;					     /* long ago */
+	/* such a lock would be here */
+	assert_false(locker_moved(&two, &ended, clock_ns() - NSEC_PER_SEC));
+	l->flushed -= NSEC_PER_SEC; /* long ago */
 	assert_false(locker_moved(&two, &ended, clock_ns()));
 }
 

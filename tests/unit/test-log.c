@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/log: what becomes of many lines.
+ * Unit tests of transport/log: the limits on many lines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static unsigned count(const char *like)
 	return n;
 }
 
-/* One place may say so much; the rest is counted, and told. */
+/* One place may log a bounded number of lines; the rest is counted, and the count is told. */
 static void one_place_is_limited(void **state)
 {
 	for (int i = 0; i < 1000; i++)
@@ -59,14 +59,14 @@ static void one_place_is_limited(void **state)
 	log_warn("another place");
 	assert_int_equal(count("test: malformed"), LOG_LIMIT_SITE);
 	assert_int_equal(count("test: another place"), 1);
-	log_tell(false); /* the span is not over, or the machine stood still for it */
+	log_tell(false); /* the span is not over, unless the machine stood still that long */
 	log_tell(true);
 	assert_int_equal(count("test: 990 more like this were left out: malformed 10"), 1);
 	log_tell(true);
 	assert_int_equal(count("test: "), LOG_LIMIT_SITE + 2);
 }
 
-/* What must be seen is seen, however often it is said, and also among other lines. */
+/* Lines of log_always_ are logged for any number of repetitions, and also among other lines. */
 static void what_must_be_seen_is(void **state)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -80,7 +80,7 @@ static void what_must_be_seen_is(void **state)
 
 #define TEN(what) what what what what what what what what what what
 
-/* Nor can many places together say more than that. */
+/* Many places together cannot log more either. */
 static void all_places_are_limited(void **state)
 {
 	for (int i = 0; i < LOG_LIMIT_SITE; i++) {
@@ -93,7 +93,7 @@ static void all_places_are_limited(void **state)
 	log_tell(true);
 }
 
-/* A peer's name begins no line of its own and sends the terminal nothing. */
+/* A peer's name begins no new line and sends no escape sequence to the terminal. */
 static void lines_are_not_forged(void **state)
 {
 	log_always_warn("host %s has restarted", "a\ntest: forged \x1b[2J");
@@ -101,7 +101,7 @@ static void lines_are_not_forged(void **state)
 	assert_int_equal(count("test: host a%0Atest: forged %1B[2J has restarted"), 1);
 }
 
-/* What is kept back counts for nothing, and the last of it is remembered. */
+/* Suppressed lines count nothing, and the last one is remembered. */
 static void what_is_kept_back_is_not_counted(void **state)
 {
 	char last[64];

@@ -79,7 +79,7 @@ static void a_server_has_no_mount(void **state)
 		string(log_entry_journal(&e, text, LOG_ENTRY_MAX), text, sizeof(text)), "RNFS_"));
 }
 
-/* A name ends neither its string nor its line. */
+/* A name ends neither the JSON string nor the line. */
 static void json_strings_are_closed_by_nobody_else(void **state)
 {
 	assert_string_equal(message_in_json("a\"}\n{\"level\":\"error"),
@@ -120,7 +120,7 @@ static void no_field_is_forged(void **state)
 	assert_non_null(strstr(text, "\nMESSAGE=a%0AMESSAGE=forged%0APRIORITY=0\n"));
 }
 
-/* Of strings that are too long the end is missing, and nothing else. */
+/* Strings that are too long lose their end, and nothing else. */
 static void long_strings_are_cut(void **state)
 {
 	static const char *const unit[] = {"x", "\"", "\\", "\n", "\xff", "\xf0\x9f\x98\x80"};

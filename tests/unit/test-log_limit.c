@@ -14,7 +14,7 @@
 
 #define SPAN (LOG_LIMIT_SPAN_S * NSEC_PER_SEC)
 
-/* At most so many in a span, and as many in the next. */
+/* At most this many in a span, and as many in the next. */
 static void so_many_in_a_span(void **state)
 {
 	struct log_limit l = {0};
@@ -32,7 +32,7 @@ static void so_many_in_a_span(void **state)
 	}
 }
 
-/* A span begins with a line: after a pause all may be said at once. */
+/* A span begins with a line: after a pause all lines may come at once. */
 static void a_span_begins_with_a_line(void **state)
 {
 	struct log_limit l = {0};

@@ -110,7 +110,7 @@ static void what_listens_comes_first(void **state)
 	assert_int_equal(log_target_find(root, where), LOG_TO_JOURNAL);
 	t = listen_at("dev/log", SOCK_DGRAM);
 	assert_int_equal(log_target_find(root, where), LOG_TO_SYSLOG);
-	close(t); /* the socket is there, and nobody listens */
+	close(t); /* the socket is there, without a listener */
 	assert_int_equal(log_target_find(root, where), LOG_TO_JOURNAL);
 	close(s);
 	assert_int_equal(log_target_find(root, where), LOG_TO_STDERR);
@@ -120,7 +120,7 @@ static void what_listens_comes_first(void **state)
 	close(t);
 }
 
-/* A program that reads the pipe to its end would wait for the daemon, but a container's runtime
+/* A program that reads the pipe to the end would wait for the daemon, but a container's runtime
  * reads until process 1 has ended. */
 static void a_pipe_is_kept_if_it_is_a_containers(void **state)
 {
@@ -143,7 +143,7 @@ static void the_containers_log_is_better_than_a_file(void **state)
 	fd[0] = open(want, O_RDONLY | O_NONBLOCK);
 	assert_int_equal(log_target_find(root, where), LOG_TO_FILE);
 	assert_string_equal(where, in_root("proc/1/fd/2"));
-	close(fd[0]); /* nothing reads it */
+	close(fd[0]); /* the pipe has no reader */
 	assert_int_equal(log_target_find(root, where), LOG_TO_FILE);
 	assert_string_equal(where, in_root("home/me/.local/state/rnfs/log"));
 }
@@ -248,7 +248,7 @@ static void a_moved_file_is_left_when_told(void **state)
 	assert_false(log_target_reopen());
 	assert_int_equal(errno, EMFILE);
 	dup3_fails = false;
-	/* it cannot be opened any more: what is open does */
+	/* the file cannot be opened any more: the open descriptor serves */
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(mkdir(file, 0700), 0);
 	log_reopen();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/lost and of the end of fs/flush: what becomes at the end of the mount of what
+ * Unit tests of fs/lost and of the end of fs/flush: the fate, at the end of the mount, of data that
  * the server does not have.
  */
 #include <setjmp.h>

@@ -70,7 +70,7 @@ static void no_new_privs_restricts_fusermount(void **state)
 	pid_t child;
 
 	if (machine_fusermount(path) != FUSERMOUNT_WORKS)
-		skip(); /* no fusermount3 that works here */
+		skip(); /* no fusermount3 works here */
 	child = fork();
 	if (!child) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -93,7 +93,7 @@ static void descriptors_are_counted(void **state)
 	enough = machine_has_descriptors(32);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
 	assert_false(enough);
-	assert_true(machine_has_descriptors(32)); /* none was kept */
+	assert_true(machine_has_descriptors(32)); /* no descriptor was kept */
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static void the_last_reference_frees(void **state)
 	mem_pool_free(pool);
 }
 
-/* What one may keep shrinks with what is free, to a least. */
+/* The share of one user shrinks with the free memory, down to a minimum. */
 static void shares_follow_the_room(void **state)
 {
 	struct mem_pool *pool = mem_pool_new(16 * MIB), *endless = mem_pool_new(0);
@@ -182,10 +182,10 @@ static void slabs_are_registered(void **state)
 	c = mem_buf_get(pool, 65536);
 	assert_ptr_equal(c->slab->reg, &d);
 	d.full = true;
-	assert_null(mem_buf_get(pool, 512 * 1024)); /* its slab cannot be registered */
+	assert_null(mem_buf_get(pool, 512 * 1024)); /* the slab cannot be registered */
 	d.full = false;
 	d.fail_at = d.calls + 1;
-	e = mem_buf_get(pool, 512 * 1024); /* but one with a single block can */
+	e = mem_buf_get(pool, 512 * 1024); /* but a slab of a single block can */
 	assert_non_null(e);
 	assert_int_equal(e->slab->len, 512 * 1024);
 	assert_int_equal(e->slab->block, 512 * 1024);
@@ -204,7 +204,8 @@ static int sparing_reg(void *ctx, struct mem_slab *slab)
 	return slab->needs_reg ? fake_reg(ctx, slab) : 0;
 }
 
-/* Where little can be registered, that is for those who ask for it, and has a limit of its own. */
+/* Where little memory can be registered, that memory is for callers that ask for registered memory,
+ * and has a separate limit. */
 static void a_sparing_registrar_has_two_kinds(void **state)
 {
 	struct fake_device d = {0};
@@ -244,7 +245,7 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	for (int i = 0; i < 32; i++)
 		mem_buf_unref(b[i]);
 	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
-	/* nor is it taken for what need not be registered */
+	/* nor is registered memory used for data that need not be registered */
 	assert_null(mem_buf_get(pool, 4096));
 	mem_buf_unref(big[0]);
 	assert_int_equal(mem_pool_room(pool), MIB);
@@ -261,7 +262,7 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	mem_pool_free(pool);
 }
 
-/* Is a slab not to be registered after all, another is found for receives. */
+/* If a slab cannot be registered, receives get a block of another slab. */
 static void what_must_be_registered_is(void **state)
 {
 	struct fake_device d = {0};
@@ -293,8 +294,8 @@ static unsigned resident(const struct mem_buf *b)
 	return n;
 }
 
-/* Fills a pool's slabs, leaves one block of the last in use and has the rest given back. Where that
- * block's neighbour was is still mapped. */
+/* Fills a pool's slabs, leaves one block of the last slab in use and has the rest given back. The
+ * address of that block's neighbour is still mapped. */
 static struct mem_buf *trimmed(struct mem_pool *pool, struct mem_buf **neighbour)
 {
 	struct mem_buf *b[40], *kept;
@@ -341,7 +342,8 @@ static void what_is_not_in_use_is_given_back(void **state)
 	mem_pool_free(pool);
 }
 
-/* Its pages are the device's: taken away, it would go on using those that nobody sees any more. */
+/* The device uses the pages. After a give-back, the device would go on using pages that no process
+ * sees. */
 static void what_is_registered_stays_in_memory(void **state)
 {
 	struct fake_device d = {0};

@@ -23,7 +23,7 @@ static const struct options opt = {.workers = 2};
 static struct fs fs;
 static struct cache_file file;
 
-/* A group of 512 MiB, and a mount that would like to have 64. */
+/* A group of 512 MiB, and a mount that would like to have 64 MiB. */
 static int setup(void **state)
 {
 	static const struct writeback_ops ops;
@@ -106,7 +106,7 @@ static void a_group_bounds_the_pool(void **state)
 	m = memory_new(fake_root, 20 * MIB);
 	assert_int_equal(memory_bytes(m), 20 * MIB);
 	memory_free(m);
-	fake_file(GROUP "/memory.max", "1000000\n"); /* less than anything can do with */
+	fake_file(GROUP "/memory.max", "1000000\n"); /* less than any mount needs */
 	m = memory_new(fake_root, 256 * MIB);
 	assert_int_equal(memory_bytes(m), 8 * MIB);
 	memory_free(m);
@@ -126,7 +126,7 @@ static void stalls_cost_the_cache_half_of_it(void **state)
 	assert_true(mapped() < all);
 	memory_stalled(&fs, POLLPRI);
 	assert_int_equal(cache_bytes(fs.cache), BLOCKS / 4 * CACHE_BLOCK);
-	fill(); /* and it stays small */
+	fill(); /* and the cache stays small */
 	assert_true(cache_bytes(fs.cache) <= BLOCKS / 4 * CACHE_BLOCK);
 	memory_stalled(&fs, POLLERR);
 	assert_int_equal(memory_fd(&fs), -1);
@@ -161,7 +161,8 @@ static void a_group_without_room_costs_it_all_but_a_little(void **state)
 	assert_true(cache_limit(fs.cache) <= MIB);
 }
 
-/* Half of what is under way, but the workers have a block each, and there is room for requests. */
+/* Half of the data under way is cut, but the workers have a block each, and there is room for
+ * requests. */
 static void data_under_way_is_cut_too(void **state)
 {
 	memory_connected(&fs);

@@ -100,7 +100,8 @@ static void labels_are_escaped(void **state)
 	has("rnfs_rpc_calls_total{mountpoint=\"/a \\\"b\\\"\\\\\\n\xc3\xbc\xef\xbf\xbd\"} 12");
 }
 
-/* Each sample follows the HELP and TYPE of its metric, and each metric has one of both. */
+/* Each sample follows the HELP and TYPE of its metric, and each metric has one HELP and one
+ * TYPE. */
 static void every_sample_has_a_head(void **state)
 {
 	char metric[100] = "", name[100], *rest, *line;

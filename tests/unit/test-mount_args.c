@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cli/mount_args. What finds daemons is tested by tests/e2e/fstab.
+ * Unit tests of cli/mount_args. tests/e2e/fstab tests the search for daemons.
  */
 #include <setjmp.h>
 #include <stdarg.h>

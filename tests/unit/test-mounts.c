@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of cli/mounts: which mount a path is in. The mounts are made up; the directories and
- * symbolic links in front of them are real.
+ * symbolic links in front of the mounts are real.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-/* The number of the mount that path, below top if it begins with a slash, is in; -1: none. */
+/* The number of the mount that has path (below top if path begins with a slash); -1: none. */
 static int in(const char *path)
 {
 	char absolute[PATH_MAX];

@@ -15,7 +15,7 @@
 
 static const uint8_t priv[8] = {0xf6, 0xab, 0x0e, 0x18, 0x01, 0x00, 0x03, 0x03};
 
-/* What a Linux server over siw was sent and has answered. */
+/* A Request to a Linux server over siw, and the server's answer. */
 static const uint8_t request[] = {'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F', 'r',
 	'a', 'm', 'e', 0x10, 2, 0, 12, 0, 16, 0, 16, 0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3};
 static const uint8_t rejection[] = {'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F', 'r',
@@ -129,7 +129,7 @@ static void revision_1_ignores_reserved_bits(void **state)
 	assert_int_equal(f.priv_len, 12);
 }
 
-/* siw repeats the flags of the Request, whatever they mean. */
+/* siw repeats the flags of the Request, without regard to their meaning. */
 static void an_echo_is_no_consent(void **state)
 {
 	struct mpa_frame g, f = {.rev = 2, .enhanced = true, .long_fpdus = true};

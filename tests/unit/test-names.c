@@ -60,15 +60,15 @@ static void a_name_may_be_known_not_to_be_there(void **state)
 	assert_null(info.ino);
 	assert_int_equal(info.seen, 100);
 	assert_int_equal(names_absent(n), 1);
-	/* then it is there, */
+	/* then the name is there, */
 	assert_true(names_put(n, root, "x", file, 50, 0));
 	assert_ptr_equal(stands_for(root, "x"), file);
 	assert_int_equal(names_absent(n), 0);
-	/* and not any more */
+	/* and then absent again */
 	assert_true(names_put_absent(n, root, "x", 200, 0));
 	assert_null(stands_for(root, "x"));
 	assert_int_equal(names_count(n), 1);
-	/* moving something to it, or to nowhere that is known */
+	/* a move to the name, or to an unknown name */
 	names_put(n, root, "y", file, 1, 0);
 	names_move(n, root, "y", root, "x");
 	assert_ptr_equal(stands_for(root, "x"), file);
@@ -87,7 +87,8 @@ static void there_is_a_limit_for_names_that_are_not_there(void **state)
 		snprintf(name, sizeof(name), "%u", i);
 		assert_true(names_put_absent(n, root, name, 1, i ? 100 * SECOND : 0));
 	}
-	/* the oldest goes, which the kernel does not believe; the next one it does */
+	/* the oldest name goes, which the kernel does not believe; the kernel believes the next
+	 * one */
 	assert_true(names_put_absent(n, root, "more", 1, 0));
 	assert_false(names_find(n, root, "0", &info));
 	assert_false(names_put_absent(n, root, "too much", 1, 0));
@@ -205,7 +206,7 @@ static void moving_to_another_name_of_the_file_moves_nothing(void **state)
 	assert_ptr_equal(stands_for(root, "a"), a);
 	assert_ptr_equal(stands_for(root, "b"), a);
 	names_move(n, root, "unknown", root, "b");
-	assert_null(stands_for(root, "b")); /* replaced by what nobody knows */
+	assert_null(stands_for(root, "b")); /* replaced by an unknown file */
 }
 
 static void only_believed_names_are_taken_back_and_once(void **state)
@@ -245,7 +246,7 @@ static void what_was_told_just_now_is_in_front_when_it_is_taken_back(void **stat
 	names_move(n, dir, "moved", dir, "last");
 	assert_true(names_take_back(n, dir, &list, &len, &fresh));
 	assert_int_equal(len, sizeof("now") + sizeof("last") + sizeof("before"));
-	if (clock_ns() - now >= NAMES_FRESH_NS) { /* this machine is busy */
+	if (clock_ns() - now >= NAMES_FRESH_NS) { /* the machine is busy */
 		free(list);
 		skip();
 	}
@@ -266,7 +267,7 @@ static void a_file_may_be_believed_to_have_too_many_names(void **state)
 	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
 	assert_true(names_too_many(n, file, 1, true));
 	assert_false(names_too_many(n, file, 2, true));
-	/* what is being taken back the kernel may believe still */
+	/* the kernel may still believe a name that is being taken back */
 	names_take_back_name(n, dir, "a");
 	assert_false(names_too_many(n, file, 1, true));
 	atomic_fetch_add(&dir->taking_back, 1);

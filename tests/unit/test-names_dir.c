@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/names_dir: what is known of all names in a directory, and when it ends. The sets
- * themselves have theirs (test-complete.c).
+ * Unit tests of fs/names_dir: knowledge of all names in a directory, and the end of that knowledge.
+ * The sets have a separate test (test-complete.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static void what_was_listed_is_for_who_listed_it(void **state)
 	assert_false(names_made_here(n, dir, &since));
 }
 
-/* Servers find these, and names in another spelling, without listing them. */
+/* Servers find such names, and names in another spelling, without listing them. */
 static void hidden_and_foreign_names_are_always_asked_for(void **state)
 {
 	names_made_dir(n, dir, 1000);
@@ -145,7 +145,7 @@ static void a_listing_that_is_given_up_tells_nothing(void **state)
 	assert_false(names_listed(n, dir, token, "b", 1)); /* more than were wanted */
 	names_list_end(n, dir, token, true);
 	assert_false(lacks("c", US));
-	/* and of what nobody has begun nothing is noted */
+	/* and nothing is noted for a listing that was not begun */
 	assert_false(names_listed(n, dir, token + 1, "a", 1));
 }
 

@@ -20,8 +20,8 @@
 
 enum how {
 	LOST,
-	OTHER_XID, /* and then the right one */
-	SHORT,	   /* no message at all, and then the right one */
+	OTHER_XID, /* another XID, and then the right answer */
+	SHORT,	   /* no message at all, and then the right answer */
 	GOOD,
 	TRUNCATED, /* results cut off */
 	UNAVAIL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v3/nfs3_client and what belongs to it, against a scripted server:
+ * Unit tests of nfsproto/v3/nfs3_client and the modules below, against a scripted server:
  * mounting, ops, opens, lists, cancelling.
  */
 #include <errno.h>
@@ -175,7 +175,8 @@ static void an_append_asks_for_the_end_first(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_GETATTR], sizes + 1);
 	assert_int_equal(sent->u.write.offset, MEAN3_SIZE);
 	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
-	/* told to come later, when the file has grown: it is not believed to be as it was */
+	/* the server says "later", and the file grows meanwhile: the client must ask for the size
+	 * again */
 	f->m.fails[NFS3PROC_WRITE].status = NFS3ERR_JUKEBOX;
 	f->m.fails[NFS3PROC_WRITE].times = 1;
 	f->m.others_times = 1;
@@ -202,7 +203,7 @@ static void an_append_sent_twice_and_put_off_may_have_been_made(void **state)
 	f->m.fails[NFS3PROC_WRITE].status = NFS3ERR_JUKEBOX;
 	f->m.fails[NFS3PROC_WRITE].times = 2;
 	assert_int_equal(fix3_run(f, &op), -EALREADY);
-	assert_true(op.u.write.ours); /* it goes to the same place each time */
+	assert_true(op.u.write.ours); /* each attempt goes to the same place */
 	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
 	assert_int_equal(f->m.count[NFS3PROC_WRITE], 2);
 	mem_buf_unref(buf);
@@ -223,7 +224,7 @@ static void an_append_sent_twice_and_made_in_part_may_have_been_made(void **stat
 	assert_true(op.u.write.ours);
 	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
 	assert_int_equal(f->m.count[NFS3PROC_WRITE], 2);
-	/* sent once, and a part of it */
+	/* sent once, and carried out in part */
 	f->m.write_parts = 1;
 	assert_int_equal(fix3_run(f, &op), 0);
 	assert_int_equal(op.u.write.count, 70);
@@ -278,8 +279,8 @@ static void what_a_reply_leaves_out_is_asked_for(void **state)
 	assert_int_equal(f->attr.size, MEAN3_SIZE);
 }
 
-/* The server's LOOKUP tells no attributes, and another client removes the object that it has found
- * before GETATTR asks for them. */
+/* The server's LOOKUP tells no attributes, and another client removes the object before GETATTR
+ * asks for the attributes. */
 static void a_name_whose_object_has_gone_is_looked_up_again(void **state)
 {
 	struct fix3 *f = *state;
@@ -300,7 +301,7 @@ static void a_name_whose_object_has_gone_is_looked_up_again(void **state)
 	op.u.lookup.dir = f->root;
 	op.u.lookup.name = file;
 	assert_int_equal(fix3_run(f, &op), -ESTALE);
-	/* no name leads to what SETATTR changes */
+	/* no name leads to the object of SETATTR */
 	f->m.fails[NFS3PROC_GETATTR].times = 1;
 	first = f->m.count[NFS3PROC_LOOKUP];
 	op = (struct nfs_op){.type = NFS_SETATTR};
@@ -360,7 +361,8 @@ static void an_exclusive_open_sets_what_create_could_not(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_ACCESS], 0);
 	memcpy(verf, c->verf, sizeof(verf));
 	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
-	assert_memory_not_equal(verf, c->verf, sizeof(verf)); /* another open, another verifier */
+	/* another open has another verifier */
+	assert_memory_not_equal(verf, c->verf, sizeof(verf));
 
 	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
 	f->m.fails[NFS3PROC_CREATE].times = 1;
@@ -374,7 +376,8 @@ static void an_exclusive_open_sets_what_create_could_not(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
 }
 
-/* The kernel may end a mount without a close: leak checkers look for what that leaves. */
+/* The kernel may end a mount without a close: a leak checker looks for open files that stay
+ * behind. */
 static void what_is_open_ends_with_the_mount(void **state)
 {
 	struct fix3 *f = *state;
@@ -473,7 +476,7 @@ static void a_list_has_no_dots_and_no_reserved_cookies(void **state)
 	assert_true(eof && cookies[0] > 2);
 	assert_int_equal(list(f, cookies[0], &eof), 0); /* from there */
 	assert_string_equal(names, "b");
-	/* a reply with nothing but dots is not the end, and not all */
+	/* a reply with only dots is neither the end nor the whole */
 	f->m.per_reply = 2;
 	assert_int_equal(list(f, 0, &eof), 0);
 	assert_string_equal(names, "ab");
@@ -546,7 +549,8 @@ static void wait_for_count(struct fix3 *f, uint32_t proc, unsigned n)
 	} while (!enough);
 }
 
-/* A WRITE, or what cuts the file, that the server has got: it may execute that later. */
+/* The server has got a WRITE, or a request that cuts the file: the server may execute the request
+ * later. */
 static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state)
 {
 	static const uint32_t proc[] = {NFS3PROC_WRITE, NFS3PROC_SETATTR, NFS3PROC_SETATTR};
@@ -571,7 +575,7 @@ static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state
 		nfs_cancel(&op[i]);
 		assert_int_equal(fix3_getattr(f), 0);
 		assert_int_equal(sem_trywait(&sem), -1);
-		/* it is sent again after a lost connection */
+		/* the request is sent again after a lost connection */
 		pthread_mutex_lock(&f->m.lock);
 		f->m.silent[proc[i]] = false;
 		f->m.cut = NFS3PROC_GETATTR;
@@ -586,7 +590,7 @@ static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state
 	mem_buf_unref(buf);
 }
 
-/* What comes before the truncation changes nothing; and what creates does not truncate. */
+/* The requests before the truncation change nothing; and a CREATE does not truncate. */
 static void an_open_that_is_cancelled_truncates_nothing_later(void **state)
 {
 	struct nfs_op op = {.type = NFS_OPEN};
@@ -612,7 +616,7 @@ static void an_open_that_is_cancelled_truncates_nothing_later(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
 }
 
-/* The server says that it has not executed it, and is not asked again. */
+/* The server says that the change was not executed. The client does not ask again. */
 static void a_cancelled_change_that_is_put_off_ends(void **state)
 {
 	struct nfs_op op = {.type = NFS_SETATTR};

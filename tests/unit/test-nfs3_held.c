@@ -128,13 +128,13 @@ static void there_is_an_end_to_them(void **state)
 	nfs3_held_leave(&h, 0);
 	assert_int_equal(size_of(fd), size);
 	nfs3_held_close(&h);
-	assert_int_equal(ftruncate(fd, 2 * size), 0); /* more than anybody wrote */
+	assert_int_equal(ftruncate(fd, 2 * size), 0); /* larger than any daemon's file */
 	nfs3_held_open(&h, fd, SEAL, true);
 	assert_int_equal(count_left(&h), NFS3_HELD_MAX);
 	nfs3_held_close(&h);
 }
 
-/* One record of o, with the byte at that offset changed. */
+/* One record of o, with the byte at that offset changed. Returns the number of records left. */
 static unsigned left_of_damaged(int fd, const struct nfs3_held_owner *o, off_t at)
 {
 	struct nfs3_held h;
@@ -170,7 +170,7 @@ static void a_damaged_or_foreign_record_is_none(void **state)
 	for (off_t at = 0; at < size; at++)
 		assert_int_equal(left_of_damaged(fd, &o, at), 0);
 	nfs3_held_open(
-		&h, fd, SEAL, false); /* that of a mount without a former daemon is emptied */
+		&h, fd, SEAL, false); /* the file of a mount without a former daemon is emptied */
 	assert_int_equal(size_of(fd), NFS3_NSM_LINE);
 	assert_true(nfs3_held_note(&h, &o));
 	nfs3_held_close(&h);
@@ -181,7 +181,7 @@ static void a_damaged_or_foreign_record_is_none(void **state)
 	nfs3_held_close(&h);
 }
 
-/* As left_of_damaged(), with a good seal: by one who knows the name. */
+/* As left_of_damaged(), with a good seal: the forger knows the name. */
 static unsigned left_of_forged(
 	int fd, const struct nfs3_held_owner *o, unsigned word, uint32_t value)
 {
@@ -212,7 +212,8 @@ static void what_was_never_written_is_not_believed(void **state)
 	int fd = *(int *)*state;
 
 	assert_int_equal(left_of_forged(fd, &o, UID, 5), 1);
-	assert_int_equal(left_of_forged(fd, &o, SVID, 17), 0); /* as the kernel's own are */
+	/* as the numbers of the kernel's own owners */
+	assert_int_equal(left_of_forged(fd, &o, SVID, 17), 0);
 	assert_int_equal(left_of_forged(fd, &o, SVID, 0x80000000u), 0);
 	assert_int_equal(left_of_forged(fd, &o, FLAVOR, 6), 0);
 	assert_int_equal(left_of_forged(fd, &o, NGIDS, RPC_MAX_GIDS + 1), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Compares nfsproto/wire/nfs3_xdr, mount3 and nlm4_xdr with the coders of libnfs: what we encode,
- * libnfs must understand and encode to the same bytes.
+ * Compares nfsproto/wire/nfs3_xdr, mount3 and nlm4_xdr with the coders of libnfs: libnfs must
+ * understand each message that we encode, and encode the message to the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -75,7 +75,7 @@ static void a_taken_lock_is_waited_for_or_not(void **state)
 	f->m.nlm_times = 2;
 	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, true), 0);
 	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 4);
-	f->m.nlm_status = NLM4_DENIED_GRACE_PERIOD; /* also for who does not wait */
+	f->m.nlm_status = NLM4_DENIED_GRACE_PERIOD; /* also for a caller that does not wait */
 	f->m.nlm_times = 1;
 	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
 }
@@ -184,7 +184,8 @@ static unsigned locks_seen(struct fix3 *f)
 	return n;
 }
 
-/* Waits, but not while more than so many LOCKs are asked for: did it end? */
+/* Waits for the end of the op, but stops if more than this number of LOCKs are asked for. Did the
+ * op end? */
 static bool ends_before(struct fix3 *f, sem_t *sem, unsigned locks)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -197,7 +198,7 @@ static bool ends_before(struct fix3 *f, sem_t *sem, unsigned locks)
 	return true;
 }
 
-/* More locks are waited for than can be asked for until the first is asked for again. */
+/* More locks wait than the client asks for before it asks for the first one again. */
 static void an_unlock_has_its_turn(void **state)
 {
 	enum { WAITERS = 50 };
@@ -260,7 +261,8 @@ static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 	nfs_cancel(&first);
 	fix3_wait(&sem1);
 	assert_int_equal(first.error, -EINTR);
-	/* nobody waits for the unlock any more, but it is made: the first is given back, too */
+	/* the caller of the unlock has gone, but the unlock is made: the first lock is given back,
+	 * too */
 	assert_int_equal(lock(f, 4, F_RDLCK, 200, 209, false), 0);
 	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 2);
 }
@@ -284,8 +286,8 @@ static void an_unlock_is_cancelled_before_it_is_begun(void **state)
 	assert_int_equal(unlock.error, -EINTR);
 }
 
-/* At whatever moment the caller of an unlock gives up, also between the server's answer and the end
- * of the op, the lock is not taken for held afterwards. */
+/* The caller of an unlock may give up at any moment, also between the server's answer and the end
+ * of the op: the lock does not count as held afterwards. */
 static void an_unlock_is_cancelled_while_it_ends(void **state)
 {
 	struct fix3 *f = *state;
@@ -301,7 +303,8 @@ static void an_unlock_is_cancelled_while_it_ends(void **state)
 			;
 		nfs_cancel(&unlock);
 		fix3_wait(&sem);
-		assert_int_equal(lock(f, 4, F_WRLCK, 0, 1, false), 0); /* behind all of it */
+		/* behind all earlier requests */
+		assert_int_equal(lock(f, 4, F_WRLCK, 0, 1, false), 0);
 		pthread_mutex_lock(&f->m.lock);
 		f->m.nlm_status = NLM4_DENIED;
 		f->m.nlm_times = 1;
@@ -324,7 +327,7 @@ static unsigned unlocks_seen(struct fix3 *f)
 	return n;
 }
 
-/* Asks for a lock that is never answered, and gives up. The op is the caller's to keep. */
+/* Asks for a lock, gets no answer, and gives up. The caller owns op. */
 static void give_up_a_lock(
 	struct fix3 *f, struct nfs_op *op, int type, uint64_t start, uint64_t end)
 {
@@ -344,7 +347,7 @@ static void give_up_a_lock(
 	assert_int_equal(op->error, -EINTR);
 }
 
-/* A change that was given up is undone without letting go, even for a moment, what was held. */
+/* A change that was given up is undone. Not even for a moment does the undo release a held lock. */
 static void what_is_held_stays_held_when_a_change_is_given_up(void **state)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -353,9 +356,9 @@ static void what_is_held_stays_held_when_a_change_is_given_up(void **state)
 
 	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
 	give_up_a_lock(f, &down, F_RDLCK, 10, 19);
-	while (locks_seen(f) < 3) /* the first once more */
+	while (locks_seen(f) < 3) /* the first LOCK once more */
 		nanosleep(&pause, NULL);
-	assert_int_equal(lock(f, 2, F_WRLCK, 100, 100, false), 0); /* behind all of it */
+	assert_int_equal(lock(f, 2, F_WRLCK, 100, 100, false), 0); /* behind all earlier requests */
 	assert_int_equal(unlocks_seen(f), 0);
 	give_up_a_lock(f, &wider, F_WRLCK, 0, 29);
 	assert_int_equal(lock(f, 2, F_WRLCK, 101, 101, false), 0);
@@ -409,7 +412,8 @@ static int write_through(struct fix3 *f, struct nfs_open *o)
 	return fix3_run(f, &op);
 }
 
-/* The connection is lost. The server answers the first claim with status; kept: it has the lock. */
+/* The connection is lost. The server answers the first claim with status; kept: the server still
+ * has the lock. */
 static void lose_connection(struct fix3 *f, uint32_t status, bool kept)
 {
 	pthread_mutex_lock(&f->m.lock);
@@ -444,17 +448,17 @@ static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 
 	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
 	lose_connection(f, NLM4_GRANTED, false);
-	assert_int_equal(write_through(f, o), 0); /* which waits for that */
+	assert_int_equal(write_through(f, o), 0); /* the WRITE waits for the claim */
 	s = seen(f);
 	assert_true(s.locks == 2 && s.reclaims == 1 && s.tests == 0 && s.writes == 1);
 	assert_true(f->m.last_lock.lock.offset == 10 && f->m.last_lock.lock.len == 10);
 	assert_true(f->m.last_lock.exclusive);
-	/* no restart: it says that we have it */
+	/* no restart: the server says that this mount has the lock */
 	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
 	assert_int_equal(write_through(f, o), 0);
 	s = seen(f);
 	assert_true(s.locks == 3 && s.reclaims == 2 && s.tests == 1 && s.writes == 2);
-	/* or only that somebody has it, who does not keep us from it */
+	/* or only that some owner has the lock, without a conflict with this mount */
 	f->m.nlm_anonymous = true;
 	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
 	assert_int_equal(write_through(f, o), 0);
@@ -500,7 +504,7 @@ static void nothing_is_written_under_a_lost_lock(void **state)
 		assert_int_equal(fix3_run(f, &set), -EIO);
 		assert_int_equal(seen(f).writes, 2 * i);
 		assert_int_equal(write_through(f, other), 0);
-		/* until it is unlocked, which the server need not be told */
+		/* until the unlock, which the server need not be told */
 		assert_int_equal(lock_through(f, o, F_UNLCK), 0);
 		assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
 		assert_int_equal(write_through(f, o), 0);
@@ -513,7 +517,7 @@ static void nothing_is_written_under_a_lost_lock(void **state)
 	close_file(f, other);
 }
 
-/* A WRITE that was sent before, and one that comes meanwhile. */
+/* A WRITE that was sent before the loss, and a WRITE that comes meanwhile. */
 static void what_relies_on_a_lock_waits(void **state)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -532,27 +536,27 @@ static void what_relies_on_a_lock_waits(void **state)
 	while (seen(f).writes < 1)
 		nanosleep(&pause, NULL);
 	lose_connection(f, NLM4_GRANTED, false);
-	while (seen(f).locks < 2) /* the claim, which is not answered */
+	while (seen(f).locks < 2) /* the claim, without an answer */
 		nanosleep(&pause, NULL);
 	after = write_op(f, o);
 	fix3_start(f, &after, &sem2);
 	assert_int_equal(fix3_getattr(f), 0);
 	assert_int_equal(seen(f).writes, 1);
-	/* one can be given up: the server cannot have got it */
+	/* the second WRITE can be given up: the server cannot have got it */
 	nfs_cancel(&before);
 	nfs_cancel(&after);
 	fix3_wait(&sem2);
 	assert_int_equal(after.error, -EINTR);
 	assert_int_equal(seen(f).writes, 1);
-	/* the other waits on, up to the end of the mount */
+	/* the other WRITE waits on, up to the end of the mount */
 	assert_int_equal(sem_trywait(&sem1), -1);
 	f->nfs = nfs_client_free(f->nfs);
 	fix3_wait(&sem1);
 	assert_int_equal(before.error, -ENOTCONN);
 }
 
-/* The server may have it, so it is sent once more when the lock is known to be held, and ends if
- * the lock is lost. */
+/* The server may have the cancelled WRITE. So the WRITE is sent once more when the lock is known to
+ * be held, and ends if the lock is lost. */
 static void a_cancelled_write_waits_for_its_lock(void **state)
 {
 	static const uint32_t status[] = {NLM4_GRANTED, NLM4_DENIED};
@@ -589,7 +593,7 @@ static void without_a_lock_manager_locks_fail(void **state)
 	struct fix3 *f = *state;
 
 	f->m.no_nlm = true;
-	/* ENOLCK, unless this host has a lock manager of its own, which does not know the file */
+	/* ENOLCK, unless this host has a lock manager, which does not know the file */
 	assert_true(lock(f, 1, F_WRLCK, 0, 9, true) < 0);
 	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v3/nfs3_nlm_left: locks that nobody knows any more, at a server without a
- * status monitor. A daemon that was killed is a mount whose file is put back after its end.
+ * Unit tests of nfsproto/v3/nfs3_nlm_left: locks of a dead mount, at a server without a status
+ * monitor. In place of a killed daemon, a mount ends and the test puts the mount's file back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	char *dir = (char *)((struct fix3 *)*state)->state_dir;
-	int rc = fix3_teardown(state) || rmdir(dir); /* what ended cleanly has left nothing */
+	int rc = fix3_teardown(state) || rmdir(dir); /* a clean end has left no file */
 
 	free(dir);
 	return rc;
@@ -99,7 +99,7 @@ static void put_back(const struct kept *k)
 	close(fd);
 }
 
-/* The daemon is killed: the file is as in k, and the server holds what it held. */
+/* The daemon is killed: the file is as in k, and the server still holds the daemon's locks. */
 static void die(struct fix3 *f, const struct kept *k)
 {
 	unmount(f);
@@ -143,11 +143,11 @@ static void who_comes_next_unlocks_what_a_killed_one_held(void **state)
 	assert_string_equal(f->m.unlocker.oh, held.oh);
 	assert_int_equal(f->m.unlocker.svid, held.svid);
 	assert_true(f->m.unlocker.offset == 0 && f->m.unlocker.len == 0);
-	/* before its own, which have another number */
+	/* before the first lock of the new mount, which has another number */
 	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19), 0);
 	assert_int_not_equal(f->m.locker.svid, held.svid);
 	unmount(f);
-	mount(f); /* and nothing of it is remembered */
+	mount(f); /* and no record of the dead mount is left */
 	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19), 0);
 	assert_int_equal(unlocks(f), 2);
 	unmount(f);
@@ -168,7 +168,7 @@ static void what_was_unlocked_or_denied_is_not_unlocked_again(void **state)
 	f->m.nlm_status = NLM4_DENIED;
 	f->m.nlm_times = 1;
 	assert_int_not_equal(lock(f, 3, F_WRLCK, 0, 9), 0);
-	assert_int_equal(lock(f, 4, F_UNLCK, 0, 9), 0); /* those before it are through */
+	assert_int_equal(lock(f, 4, F_UNLCK, 0, 9), 0); /* the earlier unlocks have gone through */
 	keep(f, &k);
 	die(f, &k);
 	mount(f);
@@ -190,7 +190,7 @@ static void grace_period_and_cut_short_it_is_tried_again(void **state)
 	f->m.nlm_graces = 2;
 	mount(f);
 	wait_for_unlocks(f, 1);
-	unmount(f); /* too early: the next one does it */
+	unmount(f); /* too early: the next mount unlocks */
 	mount(f);
 	wait_for_unlocks(f, 3);
 	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19), 0);

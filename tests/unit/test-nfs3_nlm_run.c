@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v3/nfs3_nlm_run: what becomes of a lock request. The calls to the lock
- * manager (nfs3_nlm_call) are this file's: they are written down, and answered from a script.
+ * Unit tests of nfsproto/v3/nfs3_nlm_run: the life of a lock request. This file has its own calls
+ * to
+ * the lock manager (nfs3_nlm_call): each call is written down, and answered from a script.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -25,11 +26,11 @@
 static struct nfs3_nlm nlm;
 static struct nfs3_client client;
 static struct nfs_open file;
-static int connection; /* there is one: its address */
+static int connection; /* the connection, which exists: only its address counts */
 static struct nfs_op op;
 static bool ended;
 static unsigned lost;
-static char calls[500]; /* since it was last looked at */
+static char calls[500]; /* calls since the last look */
 
 /* --- the lock manager ------------------------------------------------------------------------- */
 
@@ -94,7 +95,7 @@ static void op_done(struct nfs_op *o)
 	ended = true;
 }
 
-/* nfs_client's, which knows all back ends, and so the true lock manager */
+/* in place of nfs_client's, which knows all back ends, and so the true lock manager */
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
 {
 	assert_ptr_equal(c, &client.base);
@@ -162,7 +163,7 @@ static void run(enum nfs_op_type type, int lock, uint64_t start, uint64_t end, b
 	assert_null(nlm.current);
 }
 
-/* It ends with error, and these calls were made for it. */
+/* The op ends with error, after these calls. */
 static void ends(int error, const char *made)
 {
 	assert_true(ended && TAILQ_EMPTY(&nlm.queue));
@@ -172,7 +173,7 @@ static void ends(int error, const char *made)
 	nscript = next_answer = 0;
 }
 
-/* It is to run again after least ms. */
+/* The op is to run again after least_ms. */
 static void waits(unsigned least_ms)
 {
 	assert_false(ended);
@@ -239,7 +240,7 @@ static void what_may_come_yet_is_asked_for_again(void **state)
 	answers(NFS3_NLM_GRACE, -EAGAIN);
 	run(NFS_LOCKT, F_WRLCK, 0, 9, false);
 	waits(1000);
-	/* the lock manager has gone: it is looked for anew */
+	/* the lock manager has gone: the client looks for a new one */
 	disconnects = true;
 	answers(NFS3_NLM_SILENT, -ETIMEDOUT);
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
@@ -247,7 +248,7 @@ static void what_may_come_yet_is_asked_for_again(void **state)
 	answers(NFS3_NLM_UNREACHABLE, -ENOTCONN);
 	run(NFS_LOCKT, F_WRLCK, 0, 9, false);
 	waits(1000);
-	client.soft = true; /* who does not wait for ever hears it */
+	client.soft = true; /* a caller with a time limit hears the error */
 	answers(NFS3_NLM_UNREACHABLE, -ENOTCONN);
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	ends(-ENOTCONN, "write 0-9");
@@ -261,10 +262,10 @@ static void without_a_lock_manager_there_is_no_call(void **state)
 	nlm.known = true;
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(1000);
-	connected = NFS3_NLM_STOPPED; /* another was cancelled, */
+	connected = NFS3_NLM_STOPPED; /* another op was cancelled, */
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(0);
-	atomic_store(&nlm.stop, true); /* or this one */
+	atomic_store(&nlm.stop, true); /* or the end of the mount */
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	ends(-EINTR, "");
 }
@@ -279,7 +280,7 @@ static void what_may_have_been_granted_is_given_back(void **state)
 		ends(i ? -EINTR : -ETIMEDOUT, "write 10-19, unlock 10-19");
 		assert_int_equal(held()->n, 0);
 	}
-	/* also where it has to be told more than once, but not for ever */
+	/* also where the server must be told more than once, but not for ever */
 	answers(NFS3_NLM_SILENT, -ETIMEDOUT);
 	for (unsigned i = 0; i < 7; i++)
 		answers(NFS3_NLM_GRACE, -EAGAIN);
@@ -314,12 +315,12 @@ static void what_somebody_else_took_meanwhile_is_lost(void **state)
 	assert_int_equal(held()->n, 0);
 	assert_int_equal(lost, 1);
 	assert_int_equal(atomic_load(&file.locks_lost), 1);
-	run(NFS_LOCK, F_UNLCK, 0, TOP, false); /* and forgotten by this */
+	run(NFS_LOCK, F_UNLCK, 0, TOP, false); /* and this unlock forgets the lost lock */
 	ends(0, "");
 	assert_int_equal(atomic_load(&file.locks_lost), 0);
 }
 
-/* Nothing more is asked for; the end of the mount clears it with all others. */
+/* No further calls; the end of the mount clears the lock with all others. */
 static void at_the_end_of_the_mount_it_counts_as_held(void **state)
 {
 	quits = true;
@@ -340,7 +341,7 @@ static void what_is_not_held_is_not_unlocked(void **state)
 	lock(F_WRLCK, 10, 19);
 	run(NFS_LOCK, F_UNLCK, 20, TOP, false);
 	ends(0, "");
-	answers(NFS3_NLM_REFUSED, -ESTALE); /* the file is gone, and the lock with it */
+	answers(NFS3_NLM_REFUSED, -ESTALE); /* the file is gone, and also the lock */
 	run(NFS_LOCK, F_UNLCK, 10, 19, false);
 	ends(-ESTALE, "unlock 10-19");
 	assert_int_equal(held()->n, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v3/nfs3_nsm: what a mount remembers of its locks.
+ * Unit tests of nfsproto/v3/nfs3_nsm: a mount's record of its locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	int rc = rmdir(*state); /* what ended cleanly has left nothing */
+	int rc = rmdir(*state); /* a clean end has left no file */
 
 	free(*state);
 	return rc;
@@ -39,7 +39,7 @@ static void who_succeeds_a_killed_one_has_its_name_and_another_number(void **sta
 	assert_int_equal(nfs3_nsm_open(&a, *state, "mount"), 0);
 	assert_false(a.former);
 	assert_int_equal(a.state, 1);
-	nfs3_nsm_close(&a, false); /* as the kernel does for one that is killed */
+	nfs3_nsm_close(&a, false); /* as the kernel does for a killed mount */
 	assert_int_equal(nfs3_nsm_open(&b, *state, "mount"), 0);
 	assert_true(b.former);
 	assert_int_equal(b.state, 3);
@@ -96,7 +96,8 @@ static void who_cannot_write_the_file_takes_no_former_name(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_true(b.fd == -1 && !b.former && b.state == 1);
 	assert_string_not_equal(a.name, b.name);
-	assert_int_equal(nfs3_nsm_open(&b, *state, "mount"), 0); /* the file is free for another */
+	/* the file is free for another mount */
+	assert_int_equal(nfs3_nsm_open(&b, *state, "mount"), 0);
 	assert_true(b.former);
 	assert_string_equal(a.name, b.name);
 	nfs3_nsm_close(&b, true);

@@ -134,7 +134,7 @@ static void what_is_cut_anywhere_fails(void **state)
 	}
 }
 
-/* Random words in random places: what still decodes must encode to a fixed point. */
+/* Random words in random places: a message that still decodes must encode to a fixed point. */
 static void random_messages_reach_a_fixed_point(void **state)
 {
 	uint8_t in[1024], once[16384], twice[16384];
@@ -171,7 +171,7 @@ static void random_messages_reach_a_fixed_point(void **state)
 	assert_true(decoded > 2000);
 }
 
-/* hex with n - its length bytes of zero behind it */
+/* hex, and zeros behind it up to n bytes */
 static int decode_args(uint32_t proc, const char *hex, size_t n)
 {
 	static uint8_t buf[2u << 20];
@@ -201,11 +201,11 @@ static void lengths_and_numbers_are_bounded(void **state)
 	/* a handle of 64 bytes, of 65 */
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000040", 68), 0);
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000041", 72), -EBADMSG);
-	/* a server is told of an empty handle; a client does not take one */
+	/* a server accepts an empty handle; a client does not */
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000000", 4), 0);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000000"), -EBADMSG);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000001 00000000"), 0);
-	/* a name of 4096 bytes, of 4097, one whose end wraps around */
+	/* a name of 4096 bytes, of 4097, and a length that wraps around */
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "00001000", 12 + 4 + 4096), 0);
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "00001001", 12 + 4 + 4100), -EBADMSG);
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "fffffffd", 4096), -EBADMSG);
@@ -221,7 +221,7 @@ static void lengths_and_numbers_are_bounded(void **state)
 	assert_int_equal(
 		decode_args(NFS3PROC_WRITE, FH_HEX "00000000 00000000 00000000 00000003", 32),
 		-EBADMSG);
-	/* createmode 3; something behind the arguments; no such procedure */
+	/* createmode 3; bytes behind the arguments; an unknown procedure */
 	assert_int_equal(decode_args(NFS3PROC_CREATE, WHERE_HEX "00000003", 64), -EBADMSG);
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, FH_HEX, 16), -EBADMSG);
 	assert_int_equal(decode_args(NFS3_PROCS, "", 0), -EOPNOTSUPP);

@@ -16,7 +16,7 @@
 
 static void statuses_have_names(void **state)
 {
-	/* all of 4.1's and 4.2's numbers, but the ones RFC 5662 leaves out */
+	/* all numbers of 4.1 and 4.2, except those that RFC 5662 leaves out */
 	for (uint32_t s = NFS4ERR_BADHANDLE; s <= NFS4ERR_XATTR2BIG; s++) {
 		bool gap = s == 10002 || s == 10073;
 

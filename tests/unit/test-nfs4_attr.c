@@ -15,7 +15,8 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What a Linux client asks for by stat(), answered for a file: RFC 8881 section 5, by hand. */
+/* The attributes that a Linux client asks for by stat(), answered for a file: RFC 8881 section 5,
+ * by hand. */
 static const char *const stat_hex = "00000002 0010011a 00b0a23a 00000084 "
 				    "00000001 "			  /* type: NF4REG */
 				    "00000000 0000abcd "	  /* change */
@@ -113,12 +114,12 @@ static void unknown_bits_and_impossible_values_fail(void **state)
 	static const char *const bad[] = {
 		"00000002 00000000 00010000 0000000c 00000000 00000000 00000000", /* 48: only to set
 										   */
-		"00000003 00000000 00000000 80000000 00000000",			  /* 95: nobody's */
-		"00000004 00000000 00000000 00000000 00000001 00000000",	  /* 96 */
-		"00000001 00000002 00000004 0000000a",				  /* type 10 */
-		"00000001 00000002 00000004 00000000",				  /* type 0 */
-		"00000001 00000020 00000004 00000002", /* link_support 2 */
-		"00000001 00080000 00000004 00000000", /* a handle of no bytes */
+		"00000003 00000000 00000000 80000000 00000000",		 /* 95: not assigned */
+		"00000004 00000000 00000000 00000000 00000001 00000000", /* 96 */
+		"00000001 00000002 00000004 0000000a",			 /* type 10 */
+		"00000001 00000002 00000004 00000000",			 /* type 0 */
+		"00000001 00000020 00000004 00000002",			 /* link_support 2 */
+		"00000001 00080000 00000004 00000000",			 /* a handle of no bytes */
 		"00000002 00000000 00008000 0000000c 00000000 00000000 3b9aca00", /* 10^9 ns */
 	};
 	struct nfs4_attrs a;
@@ -144,7 +145,7 @@ static void lists_are_kept_as_bytes(void **state)
 {
 	struct nfs4_attrs a;
 
-	/* an ACL of one ACE and, behind it, its aclsupport */
+	/* an ACL of one ACE, then aclsupport */
 	assert_int_equal(decode("00000001 00003000 00000020 00000001 "
 				"00000000 00000001 00000003 00000006 4f574e45 52400000 00000003",
 				 &a),
@@ -164,7 +165,7 @@ static void lists_are_kept_as_bytes(void **state)
 		-1);
 }
 
-/* Facts of random values about everything, out and in again. */
+/* Random values of all attributes, encoded and decoded again. */
 static void all_that_is_encodable_comes_back(void **state)
 {
 	static const uint8_t acl[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_cb and nfs4_cb_run: what a server may ask, in and out of order,
- * sense and nonsense. No connection is needed: over some, see test-nfs4_cb_conn.c.
+ * Unit tests of nfsproto/v4/nfs4_cb and nfs4_cb_run: the calls that a server may make, in and out
+ * of
+ * order, sense and nonsense. No connection is needed; test-nfs4_cb_conn.c has tests over
+ * connections.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +35,7 @@ struct user {
 struct peer {
 	struct nfs4_server srv;
 	struct user user[2];
-	/* the CB_COMPOUND that is being put together, and its answer */
+	/* the CB_COMPOUND under construction, and the answer to it */
 	struct xdr_out args;
 	size_t nops_at;
 	uint32_t nops;
@@ -110,7 +112,7 @@ static void sequence(struct peer *p, uint32_t slot, uint32_t seq)
 	p->nops++;
 }
 
-/* An operation of which the number is all, or all that is there. */
+/* An operation without arguments, or with its arguments missing. */
 static void bare(struct peer *p, uint32_t op)
 {
 	xdr_put_u32(&p->args, op);
@@ -131,7 +133,7 @@ static void recall_any(struct peer *p)
 	p->nops++;
 }
 
-/* Executes it as one of nops operations; the status of the whole. */
+/* Executes the CB_COMPOUND as one of nops operations. Returns the status of the whole. */
 static uint32_t run_as(struct peer *p, uint32_t nops)
 {
 	struct xdr_in args;
@@ -152,7 +154,7 @@ static uint32_t run(struct peer *p)
 	return run_as(p, p->nops);
 }
 
-/* The next result is op's; its status. */
+/* The next result is op's. Returns the status. */
 static uint32_t result(struct peer *p, uint32_t op)
 {
 	struct nfs4_cb_sequence_res res;
@@ -166,7 +168,7 @@ static uint32_t result(struct peer *p, uint32_t op)
 	return status;
 }
 
-/* The results are those of CB_SEQUENCE, which succeeded, and op, with status, and no more. */
+/* The results are CB_SEQUENCE with success, and op with status, and no more. */
 static void ends_with(struct peer *p, uint32_t op, uint32_t status)
 {
 	assert_int_equal(p->head.nops, 2);
@@ -207,7 +209,7 @@ static void sequence_comes_first_and_once(void **state)
 	assert_int_equal(run(p), NFS4ERR_SEQUENCE_POS);
 	ends_with(p, OP_CB_SEQUENCE, NFS4ERR_SEQUENCE_POS);
 	assert_int_equal(p->user[0].recalls, 0);
-	assert_int_equal(sequence_alone(p, 1, 1), NFS4_OK); /* that slot was not touched */
+	assert_int_equal(sequence_alone(p, 1, 1), NFS4_OK); /* slot 1 was not touched */
 }
 
 static void session_and_slot_are_checked(void **state)
@@ -231,7 +233,7 @@ static void session_and_slot_are_checked(void **state)
 	a.highest_slotid = NFS4_CB_SLOTS - 1;
 	begin(p);
 	nfs4_put_cb_sequence_args(&p->args, &a);
-	assert_int_equal(run_as(p, 1), NFS4_OK); /* nothing was counted before */
+	assert_int_equal(run_as(p, 1), NFS4_OK); /* the earlier calls were not counted */
 }
 
 static void before_a_session_there_is_nothing_to_call(void **state)
@@ -259,12 +261,13 @@ static void a_request_is_carried_out_once(void **state)
 	len = p->out.len;
 	memcpy(first, p->out_buf, len);
 	p->user[0].holds = false;
-	assert_int_equal(recall_with(p, 0, 1), NFS4_OK); /* what it was told before */
+	assert_int_equal(recall_with(p, 0, 1), NFS4_OK); /* the same answer as before */
 	assert_int_equal(p->out.len, len);
 	assert_memory_equal(p->out_buf, first, len);
 	assert_int_equal(p->user[0].recalls, 1);
 	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
-	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID); /* a failure just so */
+	/* an answer with a failure, too */
+	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
 	assert_int_equal(p->user[0].recalls, 2);
 }
 
@@ -272,13 +275,14 @@ static void what_is_out_of_order_changes_nothing(void **state)
 {
 	struct peer *p = *state;
 
-	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_SEQ_MISORDERED); /* it begins with 1 */
+	/* the first sequence ID is 1 */
+	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(p->head.nops, 1);
 	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED); /* RFC 8881 18.36.4 */
 	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK);
 	assert_int_equal(recall_with(p, 0, 3), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED);
-	assert_int_equal(recall_with(p, 1, 2), NFS4ERR_SEQ_MISORDERED); /* each slot by itself */
+	assert_int_equal(recall_with(p, 1, 2), NFS4ERR_SEQ_MISORDERED); /* each slot alone */
 	assert_int_equal(p->user[0].recalls, 0);
 	assert_int_equal(sequence_alone(p, 0, 2), NFS4_OK);
 	assert_int_equal(sequence_alone(p, 1, 1), NFS4_OK);
@@ -313,7 +317,7 @@ static void a_new_session_counts_from_the_start(void **state)
 	assert_int_equal(recall_with(p, 0, 1), NFS4ERR_BAD_STATEID);
 }
 
-/* The results hold what the server has sent as a tag, of up to 1 KiB: too much to keep. */
+/* The results hold the server's tag, of up to 1 KiB: too much to keep. */
 static void an_answer_too_long_to_keep_is_not_made_up(void **state)
 {
 	char tag[NFS4_CB_CACHED + 1];
@@ -351,7 +355,7 @@ static void every_user_is_asked_for_what_is_recalled(void **state)
 	ends_with(p, OP_CB_RECALL, NFS4ERR_BAD_STATEID);
 }
 
-/* CB_RECALL that refers to calls of ours. */
+/* CB_RECALL that refers to calls of this client. */
 static uint32_t recall_after(
 	struct peer *p, uint32_t seq, const struct nfs4_referring_call *ref, uint32_t nrefs)
 {
@@ -365,7 +369,7 @@ static uint32_t recall_after(
 	return run(p);
 }
 
-/* The delegation may come with an answer that is not here yet: section 2.10.6.3. */
+/* The delegation may come with an answer that is still in flight: section 2.10.6.3. */
 static void what_may_be_on_its_way_is_put_off(void **state)
 {
 	struct peer *p = *state;
@@ -383,14 +387,15 @@ static void what_may_be_on_its_way_is_put_off(void **state)
 		slot[i] = nfs4_slots_take_locked(s, false);
 	pthread_mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
-	pthread_mutex_lock(&s->lock); /* the first is answered */
+	pthread_mutex_lock(&s->lock); /* the first call is answered */
 	nfs4_slots_put_locked(s, slot[0], NFS4_SLOT_USED);
 	pthread_mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
 	assert_int_equal(recall_after(p, seq++, refs, 1), NFS4ERR_BAD_STATEID);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) /* these are no calls of ours */
+	/* the client has made no such calls */
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(recall_after(p, seq++, &bad[i], 1), NFS4ERR_BAD_STATEID);
-	p->user[0].holds = true; /* it is here: no need to wait */
+	p->user[0].holds = true; /* the delegation is here: no need to wait */
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4_OK);
 	p->user[0].holds = false;
 	pthread_mutex_lock(&s->lock);
@@ -441,7 +446,7 @@ static void slots_are_taken_away_but_one(void **state)
 	}
 }
 
-/* What a client without layouts need not know; and a file that is none of its own. */
+/* Operations that a client without layouts need not know; and a file unknown to the client. */
 static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 {
 	static const struct {
@@ -467,7 +472,7 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 		begin(p);
 		sequence(p, 0, seq++);
 		bare(p, cases[i].op);
-		recall_any(p); /* not reached, and cannot be found */
+		recall_any(p); /* not reached, and unknown */
 		assert_int_equal(run(p), cases[i].status);
 		ends_with(p, cases[i].answer, cases[i].status);
 	}
@@ -481,7 +486,7 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 	nfs4_put_cb_getattr_args(&p->args, &getattr);
 	assert_int_equal(run_as(p, 2), NFS4ERR_BADHANDLE);
 	ends_with(p, OP_CB_GETATTR, NFS4ERR_BADHANDLE);
-	begin(p); /* without CB_SEQUENCE there is no session to be asked in */
+	begin(p); /* without CB_SEQUENCE there is no session */
 	bare(p, OP_CB_NOTIFY);
 	assert_int_equal(run(p), NFS4ERR_OP_NOT_IN_SESSION);
 }
@@ -525,12 +530,12 @@ static void operations_are_counted(void **state)
 		recall_any(p);
 	assert_int_equal(run(p), NFS4ERR_TOO_MANY_OPS);
 	assert_int_equal(p->head.nops, NFS4_CB_OPS + 1);
-	begin(p); /* more than there are */
+	begin(p); /* more operations than there are */
 	sequence(p, 0, 3);
 	recall_any(p);
 	assert_int_equal(run_as(p, 3), NFS4ERR_BADXDR);
 	assert_int_equal(p->head.nops, 3);
-	/* more than there could be */
+	/* more operations than possible */
 	xdr_patch_u32(&p->args, p->nops_at, UINT32_MAX);
 	xdr_in_init(&args, p->args_buf, p->args.len);
 	assert_int_equal(nfs4_cb_execute(&p->srv, &args, &p->out), -EBADMSG);
@@ -549,7 +554,7 @@ static void another_minor_version_is_refused_as_a_whole(void **state)
 		assert_int_equal(run(p), NFS4ERR_MINOR_VERS_MISMATCH);
 		assert_int_equal(p->head.nops, 0);
 	}
-	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK); /* it was not counted */
+	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK); /* the refused call was not counted */
 }
 
 static void a_head_that_is_none_has_no_answer(void **state)

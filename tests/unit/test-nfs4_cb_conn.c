@@ -42,7 +42,7 @@ static void ring_done(struct rpc_call *call, int error, struct xdr_in *res)
 	sem_post(&r->sem);
 }
 
-/* 0, or -errno: there is nobody to call. */
+/* Returns 0, or -errno: there is no client to call. */
 static int ring_init(
 	struct ring *r, struct mean_srv *s, uint32_t prog, uint32_t vers, uint32_t proc)
 {
@@ -76,7 +76,7 @@ static void ring_end(struct ring *r)
 	sem_destroy(&r->sem);
 }
 
-/* CB_SEQUENCE and CB_RECALL of what nobody has. */
+/* CB_SEQUENCE and CB_RECALL of a delegation that no user has. */
 static int ring_recall(struct ring *r, struct mean_srv *s, uint32_t seq)
 {
 	struct nfs4_cb_sequence_args a = {.sequenceid = seq};
@@ -104,7 +104,8 @@ static void other_programs_and_procedures_are_refused(void **state)
 		enum rpc_stat stat;
 	} cases[] = {
 		{NFS4_CB_PROGRAM, 1, NFS4_CB_NULL, 0, RPC_OK},
-		{NFS4_CB_PROGRAM, 4, NFS4_CB_NULL, 0, RPC_OK}, /* as some servers call it */
+		/* the version that some servers use */
+		{NFS4_CB_PROGRAM, 4, NFS4_CB_NULL, 0, RPC_OK},
 		{NFS4_CB_PROGRAM, 2, NFS4_CB_NULL, -EPROTO, RPC_PROG_MISMATCH},
 		{NFS4_CB_PROGRAM + 1, 1, NFS4_CB_NULL, -EPROTO, RPC_PROG_UNAVAIL},
 		{NFS4_CB_PROGRAM, 1, 2, -EPROTO, RPC_PROC_UNAVAIL},
@@ -121,11 +122,11 @@ static void other_programs_and_procedures_are_refused(void **state)
 		assert_int_equal(r.error, cases[i].error);
 		assert_int_equal(r.call.rpc_stat, cases[i].stat);
 	}
-	assert_int_equal(fix_getattr(f), 0); /* the connection is none the worse */
+	assert_int_equal(fix_getattr(f), 0); /* the connection still works */
 	fix_unmount_clean(f);
 }
 
-/* The answer is lost with the connection; it is asked for again on the next one. */
+/* The answer is lost with the connection. The server asks again on the next connection. */
 static void a_callback_outlives_its_connection(void **state)
 {
 	struct fix *f = *state;
@@ -149,7 +150,7 @@ struct caller {
 	atomic_uint answered;
 };
 
-/* Calls the client again and again until it is gone. */
+/* Calls the client again and again until the client is gone. */
 static void *keep_calling(void *arg)
 {
 	struct caller *c = arg;

@@ -87,8 +87,8 @@ static void test_all_ops(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A session that could not keep the reply to an OPEN is refused at the mount, and leaves nothing.
- */
+/* A session that could not keep the reply to an OPEN is refused at the mount. Nothing of the
+ * session is left. */
 static void test_small_cache(void **state)
 {
 	struct fix *f = *state;
@@ -205,7 +205,7 @@ static void test_mount_errors(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The newest version that the server has, found over one connection. */
+/* The newest version of the server, found over one connection. */
 static void test_versions(void **state)
 {
 	struct fix *f = *state;
@@ -282,7 +282,7 @@ static void test_threads(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The same with a single slot, all but one waiting all the time. */
+/* The same with a single slot: all ops but one wait all the time. */
 static void test_one_slot(void **state)
 {
 	struct fix *f = *state;
@@ -310,7 +310,7 @@ static void test_tiny_io(void **state)
 	assert_int_equal(info.wsize, 1024);
 }
 
-/* The end of a copy is not taken for that of another one after the server has restarted. */
+/* After a restart of the server, the end of a copy is not taken for the end of another copy. */
 static void test_offload_reboot(void **state)
 {
 	struct fix *f = *state;
@@ -343,14 +343,14 @@ static void test_soft_open_and_close(void **state)
 	f->srv.hold_op = OP_OPEN;
 	assert_int_equal(fix_run(f, &op), -ETIMEDOUT);
 	assert_null(op.u.open.open);
-	mean_release(&f->srv); /* it is opened now, and nobody hears of it */
+	mean_release(&f->srv); /* the server opens the file now, and no caller gets the answer */
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
 	assert_int_equal(f->srv.nopens, 0);
 	open = fix_open(f, O_RDONLY, &fh);
 	f->srv.hold_op = OP_CLOSE;
 	assert_int_equal(fix_close(f, open), -ETIMEDOUT);
 	pthread_mutex_lock(&f->srv.lock);
-	f->srv.hold_op = 0; /* what is held is lost with the connection */
+	f->srv.hold_op = 0; /* held answers are lost with the connection */
 	for (unsigned i = 0; i < f->srv.nheld; i++)
 		rpc_req_drop(f->srv.held[i]);
 	f->srv.nheld = 0;

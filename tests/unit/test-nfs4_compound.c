@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_compound: where in a COMPOUND the operation is that a sink is for.
+ * Unit tests of nfsproto/v4/nfs4_compound: the place in a COMPOUND of a sink's operation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

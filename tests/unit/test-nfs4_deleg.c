@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of delegations (nfsproto/v4/nfs4_deleg.h): what is asked for, local opens, recalls,
- * what is lost, and servers that do not mean well.
+ * Unit tests of delegations (nfsproto/v4/nfs4_deleg.h): the wants in OPEN, local opens, recalls,
+ * losses, and hostile servers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static void pause_ms(unsigned ms)
 	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* A file by its handle. */
+/* An open of a file by its handle. */
 static struct nfs_op open_op(unsigned file, int flags)
 {
 	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = flags}};
@@ -84,7 +84,7 @@ static struct nfs_op open_op(unsigned file, int flags)
 	return op;
 }
 
-/* Opens and closes it to read: the number of the delegation. */
+/* Opens and closes the file to read. Returns the number of the delegation. */
 static uint64_t delegated(struct fix *f, unsigned file, struct nfs_fh *fh)
 {
 	struct nfs_op op = open_op(file, O_RDONLY);
@@ -112,7 +112,7 @@ static unsigned count(struct fix *f, uint32_t op)
 	return n;
 }
 
-/* It ends soon; it does not end before. */
+/* The delegation ends soon; it does not end before. */
 static void is_held_no_more(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 {
 	for (unsigned i = 0; i < PATIENCE_MS && nfs_deleg_holds(f->nfs, fh, id); i++)
@@ -120,7 +120,7 @@ static void is_held_no_more(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 	assert_false(nfs_deleg_holds(f->nfs, fh, id));
 }
 
-/* The state manager has found out all that is revoked. */
+/* The state manager has found all revoked delegations. */
 static void nothing_is_revoking(struct fix *f)
 {
 	for (unsigned i = 0; i < PATIENCE_MS && atomic_load(&nfs4_client(f->nfs)->srv->revoking);
@@ -182,7 +182,7 @@ static void what_is_delegated_is_opened_without_asking(void **state)
 	assert_int_equal(f->srv.delegs.held, 0);
 }
 
-/* An OPEN of a file that is delegated already is answered without one, and knows that it is. */
+/* An OPEN of a delegated file is answered without a new delegation, and finds the present one. */
 static void who_opens_later_finds_it(void **state)
 {
 	struct fix *f = *state;
@@ -195,7 +195,7 @@ static void who_opens_later_finds_it(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The newer of two counts, and the other goes back. */
+/* The newer of two delegations counts, and the other goes back. */
 static void a_second_one_takes_the_place_of_the_first(void **state)
 {
 	struct fix *f = *state;
@@ -232,7 +232,7 @@ static void what_comes_recalled_or_to_write_goes_back_at_once(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Those that were used lately stay, and no more are asked for; others make room. */
+/* Delegations that were used lately stay, and no more are asked for; unused ones make room. */
 static void there_are_only_so_many(void **state)
 {
 	struct fix *f = *state;
@@ -276,7 +276,7 @@ static void what_nobody_uses_goes_back(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_false(nfs_deleg_holds(f->nfs, &idle, id));
 	assert_true(nfs_deleg_holds(f->nfs, &busy, used));
-	nfs_deleg_give_back(f->nfs, &busy, used + 1); /* that is another one */
+	nfs_deleg_give_back(f->nfs, &busy, used + 1); /* the number of another delegation */
 	assert_true(nfs_deleg_holds(f->nfs, &busy, used));
 	nfs_deleg_give_back(f->nfs, &busy, used);
 	assert_false(nfs_deleg_holds(f->nfs, &busy, used));
@@ -286,7 +286,7 @@ static void what_nobody_uses_goes_back(void **state)
 
 /* --- recalls --------------------------------------------------------------------------------- */
 
-/* Those who have it open get opens of their own, and then it goes back. */
+/* The openers of the file get opens at the server, and then the delegation goes back. */
 static void a_recall_leaves_the_file_open(void **state)
 {
 	struct fix *f = *state;
@@ -311,11 +311,11 @@ static void a_recall_leaves_the_file_open(void **state)
 		assert_int_equal(fix_close(f, o[i]), 0);
 	}
 	assert_int_equal(f->srv.nopens, 0);
-	assert_int_equal(f->srv.reopens, 1); /* the first, by its handle */
+	assert_int_equal(f->srv.reopens, 1); /* the first OPEN, by file handle */
 	fix_unmount_clean(f);
 }
 
-/* READ goes on while the stateid changes under it. */
+/* READ goes on while its stateid changes. */
 static void a_read_meets_the_end_of_the_delegation(void **state)
 {
 	struct fix *f = *state;
@@ -333,7 +333,7 @@ static void a_read_meets_the_end_of_the_delegation(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
 	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
-	mean_release(&f->srv); /* with a stateid that is none any more */
+	mean_release(&f->srv); /* with a stateid that is no longer valid */
 	assert_true(fix_ends_within(&sem, PATIENCE_MS));
 	assert_int_equal(op.error, 0);
 	mem_buf_unref(buf);
@@ -341,7 +341,7 @@ static void a_read_meets_the_end_of_the_delegation(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The user need not wait for the OPEN that he does not need any more; it is closed behind him. */
+/* The closer need not wait for an OPEN that is no longer needed; afterwards that OPEN is closed. */
 static void what_is_closed_in_the_middle_of_it_is_closed(void **state)
 {
 	struct fix *f = *state;
@@ -363,7 +363,7 @@ static void what_is_closed_in_the_middle_of_it_is_closed(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Before the answer to the OPEN that brings it: later, then. */
+/* A recall before the answer to the OPEN that brings the delegation: answered with "later". */
 static void a_recall_may_overtake_its_open(void **state)
 {
 	struct fix *f = *state;
@@ -385,8 +385,8 @@ static void a_recall_may_overtake_its_open(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Recalls of what is not there, of the right stateid with another handle, the same again and again.
- */
+/* Recalls of unknown delegations, of the right stateid with another handle, the same again and
+ * again. */
 static void a_storm_of_recalls_does_no_harm(void **state)
 {
 	struct fix *f = *state;
@@ -411,7 +411,7 @@ static void a_storm_of_recalls_does_no_harm(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A lock needs an open of its own at the server. */
+/* A lock needs an open at the server. */
 static void a_lock_makes_a_local_open_a_real_one(void **state)
 {
 	struct fix *f = *state;
@@ -435,9 +435,9 @@ static void a_lock_makes_a_local_open_a_real_one(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- what is lost ---------------------------------------------------------------------------- */
+/* --- losses ----------------------------------------------------------------------------------- */
 
-/* The server says so: its opens are opened anew. */
+/* The server tells of the revocation: the local opens are opened anew. */
 static void what_is_revoked_is_found_out(void **state)
 {
 	struct fix *f = *state;
@@ -488,7 +488,7 @@ static void what_is_revoked_next_is_found_out_at_once(void **state)
 	fix_unmount_clean(f);
 }
 
-/* An answer that does not say which are revoked is not the end of the question. */
+/* An answer that does not name the revoked delegations does not end the question. */
 static void what_is_revoked_is_asked_again(void **state)
 {
 	struct fix *f = *state;
@@ -511,7 +511,7 @@ static void what_is_revoked_is_asked_again(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server does not say so, but to who reads, and to DELEGRETURN. */
+/* The server tells of the loss only in answers to READ and to DELEGRETURN. */
 static void what_is_disowned_goes_back(void **state)
 {
 	struct fix *f = *state;
@@ -543,7 +543,7 @@ static void one_is_reclaimed_when_the_server_restarts(void **state)
 	mean_reboot(&f->srv);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.delegs.reclaims, 1);
-	assert_int_equal(f->srv.nopens, 0); /* the one that it came with */
+	assert_int_equal(f->srv.nopens, 0); /* the open of the delegation */
 	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
 	assert_int_equal(atomic_load(&told_gap), 1);
 	opens = count(f, OP_OPEN);
@@ -556,7 +556,7 @@ static void one_is_reclaimed_when_the_server_restarts(void **state)
 	assert_int_equal(f->srv.delegs.held, 0);
 }
 
-/* Not given again, or refused altogether: those who have it open do not notice. */
+/* Not given again, or refused altogether: the openers of the file do not notice. */
 static void what_is_not_reclaimed_is_opened_anew(void **state)
 {
 	struct fix *f = *state;
@@ -569,7 +569,8 @@ static void what_is_not_reclaimed_is_opened_anew(void **state)
 	mean_reboot(&f->srv);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(f->srv.reclaims, 2); /* the open, since it may be had without */
+	/* the open, since an open without a delegation is possible */
+	assert_int_equal(f->srv.reclaims, 2);
 	assert_int_equal(f->srv.nopens, 1);
 	id = delegated(f, 2, &fh);
 	fix_fails(f, OP_OPEN, NFS4ERR_NO_GRACE, 1);
@@ -593,7 +594,7 @@ static void a_new_session_changes_nothing(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Who is cut off for as long as the lease lasts relies on nothing. */
+/* A client that is cut off for as long as the lease lasts relies on no delegation. */
 static void nothing_is_believed_when_the_lease_may_have_run_out(void **state)
 {
 	struct fix *f = *state;
@@ -611,7 +612,7 @@ static void nothing_is_believed_when_the_lease_may_have_run_out(void **state)
 	assert_null(open_locally(f, &fh, id));
 	mean_release(&f->srv);
 	assert_int_equal(fix_getattr(f), 0);
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id)); /* the server has said nothing else */
+	assert_true(nfs_deleg_holds(f->nfs, &fh, id)); /* the server has told nothing else */
 	fix_unmount_clean(f);
 }
 
@@ -627,7 +628,7 @@ static void unmounting_returns_them_all(void **state)
 	for (unsigned i = 0; i < 50; i++)
 		id = delegated(f, i, &fh);
 	o = open_locally(f, &fh, id);
-	assert_non_null(o); /* nobody closes it */
+	assert_non_null(o); /* the open is not closed */
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_BAD_STATEID, 1);
 	fix_unmount_clean(f);
 	assert_int_equal(f->srv.count[OP_DELEGRETURN], 50);

@@ -45,7 +45,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Opens a file and closes it: the number of its delegation. */
+/* Opens a file and closes the file. Returns the number of the delegation. */
 static uint64_t delegated(struct fix *f, unsigned file, int flags, struct nfs_fh *fh)
 {
 	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = flags}};
@@ -79,7 +79,7 @@ static struct nfs_op remove_op(struct fix *f, const struct nfs_fh *fh, uint64_t 
 	return op;
 }
 
-/* Removes it: how many calls that has cost. */
+/* Removes the file. Returns the number of calls. */
 static unsigned calls_of_remove(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 {
 	unsigned calls = count(f, OP_SEQUENCE);
@@ -130,7 +130,7 @@ static void nor_does_that_of_what_is_replaced(void **state)
 	fix_unmount_clean(f);
 }
 
-/* It is returned once, even if the name takes longer. */
+/* The delegation is returned once, even if the name takes longer. */
 static void what_is_to_come_later_comes_later(void **state)
 {
 	struct fix *f = *state;
@@ -148,8 +148,8 @@ static void what_is_to_come_later_comes_later(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- what may be otherwise ---------------------------------------------------------------------
- */
+/* --- other answers
+ * ----------------------------------------------------------------------------- */
 
 static void one_that_is_not_held_is_not_returned(void **state)
 {
@@ -193,7 +193,7 @@ static void one_that_is_revoked_is_freed(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server fails at it for no good reason: the name goes all the same. */
+/* The server refuses the DELEGRETURN for no good reason: the name goes all the same. */
 static void one_that_fails_goes_by_itself(void **state)
 {
 	struct fix *f = *state;
@@ -208,7 +208,7 @@ static void one_that_fails_goes_by_itself(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What stands on it must be told the server first. */
+/* The state under the delegation must be told the server first. */
 static void one_that_is_used_goes_by_itself(void **state)
 {
 	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 4711};
@@ -227,7 +227,7 @@ static void one_that_is_used_goes_by_itself(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The same of locks whose open the server knows. */
+/* The same with locks through an open that the server knows. */
 static void so_does_one_with_locks(void **state)
 {
 	struct fix *f = *state;
@@ -254,8 +254,8 @@ static void so_does_one_with_locks(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- what may happen meanwhile -----------------------------------------------------------------
- */
+/* --- other events meanwhile
+ * -------------------------------------------------------------------- */
 
 static void it_is_recalled_meanwhile(void **state)
 {
@@ -278,7 +278,8 @@ static void it_is_recalled_meanwhile(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Nobody knows then whether it was returned: it is, by itself, before the REMOVE is done. */
+/* Then the client cannot know of the return: the delegation is returned alone, before the REMOVE is
+ * done. */
 static void the_process_is_killed_meanwhile(void **state)
 {
 	struct fix *f = *state;
@@ -299,7 +300,7 @@ static void the_process_is_killed_meanwhile(void **state)
 	fix_unmount_clean(f);
 }
 
-/* One that is on its way back is not reclaimed. */
+/* A delegation on the way back is not reclaimed. */
 static void the_server_restarts_meanwhile(void **state)
 {
 	struct fix *f = *state;

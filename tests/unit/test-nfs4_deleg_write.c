@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of delegations to write (nfsproto/v4/nfs4_deleg.h): who asks for one, opens that write
- * without asking, what is made safe before one goes back, and what is said of the file meanwhile.
+ * Unit tests of delegations to write (nfsproto/v4/nfs4_deleg.h): the opens that want one, local
+ * opens
+ * to write, the flush before a return, and the answers about the file meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +24,10 @@
 
 #define PATIENCE_MS 60000u
 
-/* What the user does with the upcalls. */
+/* The user's part in the upcalls. */
 static struct {
 	atomic_uint flushes, recalled;
-	atomic_bool holds;     /* it takes its time to flush */
+	atomic_bool holds;     /* the user takes its time to flush */
 	atomic_uint no_memory; /* so often */
 	atomic_bool unsure, modified;
 	_Atomic uint64_t size, change;
@@ -81,7 +82,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A file by its handle. */
+/* An open of a file by its handle. */
 static struct nfs_op open_op(unsigned file, int flags)
 {
 	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = flags}};
@@ -93,7 +94,7 @@ static struct nfs_op open_op(unsigned file, int flags)
 	return op;
 }
 
-/* Opens and closes it: the number of the delegation. */
+/* Opens and closes the file. Returns the number of the delegation. */
 static uint64_t delegated(struct fix *f, unsigned file, int flags, struct nfs_fh *fh)
 {
 	struct nfs_op op = open_op(file, flags);
@@ -164,7 +165,7 @@ static void it_is_opened_to_write_without_asking(void **state)
 
 	assert_non_null(w);
 	assert_non_null(r);
-	assert_null(open_locally(f, &read_fh, read, O_WRONLY)); /* that one is to read */
+	assert_null(open_locally(f, &read_fh, read, O_WRONLY)); /* a read delegation */
 	assert_int_equal(fix_write(f, w, &fh, NFS_UNSTABLE), 0);
 	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0);
 	assert_int_equal(fix_close(f, w), 0);
@@ -177,7 +178,7 @@ static void it_is_opened_to_write_without_asking(void **state)
 
 /* --- going back ------------------------------------------------------------------------------ */
 
-/* Those who have it open to write get opens to write, but not before all is safe. */
+/* The writers get opens to write at the server, but not before all data is safe. */
 static void what_was_written_is_made_safe_first(void **state)
 {
 	struct fix *f = *state;
@@ -195,7 +196,7 @@ static void what_was_written_is_made_safe_first(void **state)
 	assert_int_equal(fix_write(f, w, &fh, NFS_FILE_SYNC), 0);
 	assert_int_equal(f->srv.delegs.claims, 0);
 	assert_int_equal(count(f, OP_DELEGRETURN), 0);
-	nfs_deleg_flushed(f->nfs, &fh, id + 1); /* that is another one */
+	nfs_deleg_flushed(f->nfs, &fh, id + 1); /* the number of another delegation */
 	nfs_deleg_flushed(f->nfs, &fh, id);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_int_equal(atomic_load(&user.flushes), 1);
@@ -222,7 +223,7 @@ static void without_memory_it_is_asked_again(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A file that takes long does not keep others, to read or to write. */
+/* A slow flush of one file does not delay the recalls of others, to read or to write. */
 static void others_do_not_wait_for_it(void **state)
 {
 	struct fix *f = *state;
@@ -238,12 +239,13 @@ static void others_do_not_wait_for_it(void **state)
 	atomic_store(&user.holds, false);
 	nfs_deleg_give_back(f->nfs, &fh, id);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 2));
-	fix_unmount_clean(f); /* which does not wait for the first either: it was told before */
+	fix_unmount_clean(f); /* the unmount does not wait for the first file either: its user was
+				 told before */
 	assert_int_equal(f->srv.delegs.held, 0);
 }
 
-/* What is flushed waits for WRITEs with the stateid that the server does not take: it does not wait
- * for ever. */
+/* A flush waits for WRITEs with the stateid that the server refuses: the flush does not wait for
+ * ever. */
 static void what_is_disowned_while_it_is_flushed_goes_back(void **state)
 {
 	struct fix *f = *state;
@@ -265,7 +267,8 @@ static void what_is_disowned_while_it_is_flushed_goes_back(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- what it looks like ---------------------------------------------------------------------- */
+/* --- attributes of the file
+ * -------------------------------------------------------------------- */
 
 static void it_is_told_what_the_file_looks_like(void **state)
 {
@@ -281,7 +284,7 @@ static void it_is_told_what_the_file_looks_like(void **state)
 	atomic_store(&user.change, op.u.open.attr.change + 10);
 	assert_int_equal(mean_cb_getattr(&f->srv, 1, &fh, &change, &size), NFS4_OK);
 	assert_int_equal(size, 4711);
-	assert_int_equal(change, op.u.open.attr.change); /* that it came with */
+	assert_int_equal(change, op.u.open.attr.change); /* of the OPEN */
 	atomic_store(&user.modified, true);
 	assert_int_equal(mean_cb_getattr(&f->srv, 2, &fh, &change, &size), NFS4_OK);
 	assert_int_equal(change, op.u.open.attr.change + 1);
@@ -293,7 +296,8 @@ static void it_is_told_what_the_file_looks_like(void **state)
 	delegated(f, 2, O_RDONLY, &read);
 	assert_int_equal(mean_cb_getattr(&f->srv, 4, &read, &change, &size), NFS4ERR_BADHANDLE);
 	assert_int_equal(mean_cb_getattr(&f->srv, 5, &f->root, &change, &size), NFS4ERR_BADHANDLE);
-	/* the server has cut it behind OPEN: what that told is not what it came with */
+	/* the server has cut the file after OPEN: the attributes of OPEN are not those of the
+	 * delegation */
 	delegated(f, 3, O_RDWR | O_TRUNC, &fh);
 	truncated = atomic_load(&user.change);
 	assert_int_equal(mean_cb_getattr(&f->srv, 6, &fh, &change, &size), NFS4_OK);
@@ -306,8 +310,8 @@ static void it_is_told_what_the_file_looks_like(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- a server that restarts, or takes it away --------------------------------------------------
- */
+/* --- a server that restarts, or revokes
+ * -------------------------------------------------------- */
 
 static void one_is_reclaimed_when_the_server_restarts(void **state)
 {
@@ -317,7 +321,7 @@ static void one_is_reclaimed_when_the_server_restarts(void **state)
 	struct nfs_open *w = open_locally(f, &fh, id, O_RDWR);
 	unsigned opens;
 
-	/* this one is on its way back: it has still something to be flushed under it */
+	/* this delegation is on the way back: its data is still being flushed */
 	atomic_store(&user.holds, true);
 	nfs_deleg_give_back(f->nfs, &due, other);
 	wait_until(&user.flushes, 1);
@@ -382,7 +386,7 @@ static void what_is_revoked_is_found_out(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server restarts before it has answered an append that it has carried out. */
+/* The server carries out an append, and restarts before the answer. */
 static void no_other_client_can_have_appended_meanwhile(void **state)
 {
 	struct fix *f = *state;

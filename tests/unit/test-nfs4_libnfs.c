@@ -2,7 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Compares nfsproto/wire/nfs4_xdr with the NFSv4.0 coders of libnfs, for operations that 4.0
- * and 4.1 have in common: what we encode, libnfs must understand and encode to the same bytes.
+ * and 4.1 have in common: libnfs must understand each message that we encode, and encode the
+ * message
+ * to the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +20,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* libnfs has no arm for these, or 4.0 has no such operation */
+/* libnfs has no coder for the other operations, or 4.0 has no such operation */
 static bool in_common(uint32_t op)
 {
 	return op <= OP_WRITE && op != OP_SECINFO;
@@ -39,7 +41,7 @@ static bool res_in_common(const struct any_res *r)
 	return in_common(r->op);
 }
 
-/* A COMPOUND of one operation as it goes inline. Returns its length. */
+/* A COMPOUND of one operation in its inline form. Returns the length. */
 static size_t encode_args(const struct nfs4_args *a, uint8_t *out)
 {
 	uint8_t buf[8192];
@@ -135,7 +137,7 @@ static void libnfs_understands_our_directories(void **state)
 	}
 }
 
-/* Random words in our vectors: whatever of it we accept, and so could send, libnfs accepts. */
+/* Random words in our vectors: libnfs accepts all arguments that we accept and so could send. */
 static void libnfs_understands_random_arguments(void **state)
 {
 	uint8_t in[1024], ours[8192], theirs[8192];
@@ -162,8 +164,7 @@ static void libnfs_understands_random_arguments(void **state)
 	assert_true(compared > 1000);
 }
 
-/* Same bytes could still mean other things: what libnfs reads out of them must be what we put in.
- */
+/* Equal bytes could still mean different values: libnfs must read the values that we put in. */
 static void libnfs_reads_the_same_values(void **state)
 {
 	struct nfs4_args open = {OP_OPEN, .u.open = {.share_access = 2,

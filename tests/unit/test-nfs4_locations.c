@@ -68,7 +68,7 @@ static void what_is_cut_off_or_too_long_is_refused(void **state)
 	}
 	raw.len = all + 4;
 	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), -EBADMSG);
-	buf[0] = 0xffffffff; /* names that there cannot be */
+	buf[0] = 0xffffffff; /* a number of names that is impossible */
 	raw.len = all;
 	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), -EBADMSG);
 	memset(buf, 0, sizeof(buf));
@@ -77,8 +77,8 @@ static void what_is_cut_off_or_too_long_is_refused(void **state)
 	assert_string_equal(text, "");
 }
 
-/* A look-up into a referral, a file whose file system has moved away: EREMOTE, after one question.
- */
+/* A look-up into a referral, and a file of a file system that has moved away: EREMOTE, after one
+ * question. */
 static void what_is_elsewhere_is_remote(void **state)
 {
 	struct fix *f = *state;
@@ -91,7 +91,7 @@ static void what_is_elsewhere_is_remote(void **state)
 	assert_int_equal(f->srv.count[OP_GETATTR], before + 1);
 	fix_fails(f, OP_GETATTR, NFS4ERR_MOVED, 1);
 	assert_int_equal(fix_getattr(f), -EREMOTE);
-	fix_fails(f, OP_PUTFH, NFS4ERR_MOVED, 100); /* and nobody knows where to */
+	fix_fails(f, OP_PUTFH, NFS4ERR_MOVED, 100); /* and the new place is unknown */
 	assert_int_equal(fix_getattr(f), -EREMOTE);
 	assert_int_equal(fix_lookup(f, "file"), -EREMOTE);
 	fix_fails(f, OP_PUTFH, NFS4_OK, 0);

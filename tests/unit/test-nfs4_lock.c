@@ -22,7 +22,7 @@
 
 #define TOP UINT64_MAX
 
-/* A lock that is asked for, perhaps in the background. */
+/* A request for a lock, perhaps in the background. */
 struct want {
 	struct nfs_op op;
 	sem_t sem;
@@ -100,10 +100,10 @@ static void test_owners(void **state)
 	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
 
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
-	assert_int_equal(f->srv.count[OP_LOCKU], 0); /* nothing was held */
+	assert_int_equal(f->srv.count[OP_LOCKU], 0); /* no lock was held */
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, TOP), 0);
-	assert_int_equal(f->srv.locks.new_owners, 1); /* the second with the lock stateid */
+	assert_int_equal(f->srv.locks.new_owners, 1); /* the second LOCK uses the lock stateid */
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 5, 5), -EAGAIN);
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 10, TOP), 0);
 	assert_int_equal(f->srv.locks.new_owners, 2);
@@ -113,7 +113,7 @@ static void test_owners(void **state)
 	assert_true(has(f, 6, 9, true));
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
-	assert_int_equal(f->srv.locks.new_owners, 2); /* it was kept for this */
+	assert_int_equal(f->srv.locks.new_owners, 2); /* the lock-owner was kept for this */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(lock(f, o, &fh, 8, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_close(f, o), 0);
@@ -135,7 +135,7 @@ static void test_lockt(void **state)
 	op.u.lockt.end = TOP;
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 100, 109), 0);
 	assert_int_equal(fix_run(f, &op), 0);
-	assert_int_equal(op.u.lockt.type, F_UNLCK); /* its own */
+	assert_int_equal(op.u.lockt.type, F_UNLCK); /* the owner's lock */
 	op.u.lockt.owner = 8;
 	op.u.lockt.type = F_RDLCK;
 	assert_int_equal(fix_run(f, &op), 0);
@@ -167,18 +167,19 @@ static void test_modes(void **state)
 	assert_int_equal(lock(f, w, &fh, 7, F_RDLCK, 0, 9), -EBADF);
 	assert_int_equal(f->srv.count[OP_LOCK], 0);
 	assert_int_equal(lock(f, r, &fh, 7, F_RDLCK, 0, 9), 0);
-	/* the same owner through the other open: one lock-owner, whose open gets more access */
+	/* the same owner through the other open: one lock-owner, and the open of that lock-owner
+	 * gets more access */
 	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 5, 9), 0);
 	assert_int_equal(f->srv.reopens, reopens + 1);
 	assert_int_equal(f->srv.locks.new_owners, 1);
 	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 20, 29), 0);
 	assert_int_equal(f->srv.reopens, reopens + 1);
-	/* refused: the lock fails, all else stays */
+	/* refused: the lock fails, and all else stays */
 	assert_int_equal(lock(f, w, &fh, 8, F_WRLCK, 40, 49), 0);
 	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
 	assert_int_equal(lock(f, r, &fh, 8, F_RDLCK, 60, 69), -EACCES);
 	assert_true(has(f, 40, 49, true));
-	assert_int_equal(fix_close(f, r), 0); /* not yet: locks go through it */
+	assert_int_equal(fix_close(f, r), 0); /* not yet: locks go through this open */
 	assert_int_equal(f->srv.nopens, 2);
 	assert_int_equal(lock(f, w, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
@@ -197,17 +198,18 @@ static void test_wait(void **state)
 
 	others_hold(f, 0, 9, true);
 	lock_wait(f, &w, o, &fh, 7, F_WRLCK, 0, 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 2)); /* it asks again */
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 2)); /* the client asks again */
 	assert_int_equal(f->srv.locks.last_type, WRITEW_LT);
 	assert_false(fix_ends_within(&w.sem, 0));
 	others_go(f);
 	assert_true(fix_ends_within(&w.sem, 60000));
 	assert_int_equal(w.op.error, 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
-	/* a callback wakes it; callbacks for others do nothing */
+	/* a callback wakes the waiting request; callbacks for other locks do nothing */
 	others_hold(f, 0, 9, true);
 	lock_wait(f, &w, o, &fh, 7, F_RDLCK, 0, 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 7)); /* now it pauses for 2 s */
+	/* now the request pauses for 2 s */
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 7));
 	owner.data = (const uint8_t *)"somebody";
 	assert_int_equal(mean_notify_lock(&f->srv, 1, &fh, &owner), NFS4_OK);
 	owner.data = f->srv.locks.last_owner;
@@ -219,7 +221,7 @@ static void test_wait(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Those who wait through this mount get their turn in the order in which they came. */
+/* Waiting requests of this mount get their turn in the order of their arrival. */
 static void test_order(void **state)
 {
 	struct fix *f = *state;
@@ -243,7 +245,7 @@ static void test_order(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A lock that is granted to somebody who has gone is given back, and nothing more than that. */
+/* A lock that is granted after its caller has gone is given back, and nothing more. */
 static void test_given_back(void **state)
 {
 	struct fix *f = *state;
@@ -260,7 +262,7 @@ static void test_given_back(void **state)
 	assert_true(fix_ends_within(&w.sem, 60000));
 	assert_int_equal(w.op.error, -EINTR);
 	mean_release(&f->srv);
-	/* the next request of the owner comes after all that */
+	/* the next request of the owner comes after the return */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 35, 39), 0);
 	assert_int_equal(held(f), 2);
 	assert_true(has(f, 10, 19, false));
@@ -277,7 +279,7 @@ static void test_given_back(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Owner 7 holds 0..9 exclusively. A request for a shared lock of 5..14 is granted after its user
+/* Owner 7 holds 0..9 exclusively. A request for a shared lock of 5..14 is granted after its caller
  * has gone. */
 static void downgrade_cancelled(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
 {
@@ -301,14 +303,14 @@ static void test_downgrade_undone(void **state)
 
 	downgrade_cancelled(f, o, &fh);
 	mean_release(&f->srv);
-	/* the next request of the owner comes after all that */
+	/* the next request of the owner comes after the undo */
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
 	assert_true(has(f, 0, 9, true));
 	assert_int_equal(held(f), 2);
 	fix_unmount_clean(f);
 }
 
-/* Or else the program is not left to believe that it has the exclusive lock. */
+/* If the exclusive lock cannot come back, the program is not left to believe in that lock. */
 static void test_downgrade_left(void **state)
 {
 	struct fix *f = *state;
@@ -345,7 +347,8 @@ static void test_cancelled_unlock(void **state)
 	assert_true(fix_ends_within(&w.sem, 60000));
 	assert_int_equal(w.op.error, -EINTR);
 	mean_release(&f->srv);
-	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 0, 9), 0); /* it went on by itself */
+	/* the unlock went on without a caller */
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 0, 9), 0);
 	fix_unmount_clean(f);
 }
 
@@ -358,7 +361,7 @@ static void test_unmount_while_waiting(void **state)
 
 	others_hold(f, 0, 9, true);
 	lock_wait(f, &w[0], o, &fh, 7, F_WRLCK, 0, 0);
-	lock_wait(f, &w[1], o, &fh, 8, F_WRLCK, 0, 0); /* behind the other */
+	lock_wait(f, &w[1], o, &fh, 8, F_WRLCK, 0, 0); /* behind the other request */
 	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 1));
 	fix_unmount_clean(f);
 	for (unsigned i = 0; i < 2; i++) {
@@ -374,8 +377,8 @@ static void *release_soon(void *srv)
 	return NULL;
 }
 
-/* The server disowns a lock's state when the mount is going: who asked is told all the same, and so
- * is who comes behind him. */
+/* The server disowns a lock's state during the unmount: the caller is told all the same, and so is
+ * the next caller in the queue. */
 static void test_unmount_disowned(void **state)
 {
 	struct fix *f = *state;
@@ -401,7 +404,7 @@ static void test_unmount_disowned(void **state)
 	}
 }
 
-/* A file is closed while its lock owner waits through another open of it. */
+/* A file is closed while its lock owner waits through another open of the file. */
 static void test_close_rebound(void **state)
 {
 	struct fix *f = *state;
@@ -428,7 +431,7 @@ static void test_close_rebound(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Lock-owners that hold nothing are kept, but not without end. */
+/* Lock-owners without locks are kept, but not without a limit. */
 static void test_many_owners(void **state)
 {
 	struct fix *f = *state;
@@ -441,7 +444,7 @@ static void test_many_owners(void **state)
 	}
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_FREE_STATEID], 300 - 256));
 	assert_int_equal(lock(f, o, &fh, 0, F_WRLCK, 0, 9), 0);
-	assert_int_equal(f->srv.locks.new_owners, 300); /* it is still known */
+	assert_int_equal(f->srv.locks.new_owners, 300); /* this lock-owner is still known */
 	assert_int_equal(lock(f, o, &fh, 0, F_UNLCK, 0, 9), 0);
 	assert_int_equal(fix_close(f, o), 0);
 	fix_unmount_clean(f);
@@ -468,7 +471,7 @@ static void test_soft(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server has granted the lock, but the answer says nothing: the lock is given back. */
+/* The server has granted the lock, but the answer is unreadable: the lock is given back. */
 static void test_unreadable(void **state)
 {
 	struct fix *f = *state;
@@ -486,13 +489,13 @@ static void test_unreadable(void **state)
 	/* the same with an unlock */
 	fix_quirk(f, Q_TRAILING);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), -EREMOTEIO);
-	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0); /* behind that */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0); /* behind the others */
 	assert_int_equal(f->srv.count[OP_LOCKU], 4);
 	assert_int_equal(held(f), 1);
 	fix_unmount_clean(f);
 }
 
-/* Neither many looks at a lock in doubt nor a status after them count for more time than they
+/* Neither many looks at a lock in doubt nor a status after the looks count for more time than they
  * took. */
 static void test_soft_doubt(void **state)
 {
@@ -523,7 +526,7 @@ static void test_soft_doubt(void **state)
 }
 
 /* SEQUENCE was answered DELAY: the server may be executing the request. A lock in doubt does not
- * make the client forget that. */
+ * make the client forget that the server may be busy. */
 static void test_cancel_busy_doubt(void **state)
 {
 	struct fix *f = *state;
@@ -568,7 +571,7 @@ static void test_reclaim(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 20, 24), 0);
 	mean_reboot(&f->srv);
-	others_hold(f, 0, TOP, true); /* not in the way of a reclaim */
+	others_hold(f, 0, TOP, true); /* no conflict with a reclaim */
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.locks.reclaims, 3);
 	others_go(f);
@@ -580,7 +583,7 @@ static void test_reclaim(void **state)
 	fix_unmount_clean(f);
 }
 
-/* "Later" is no answer to a reclaim that is to be taken for one: later it is too late. */
+/* "Later" is not taken for the answer to a reclaim: later is too late. */
 static void test_reclaim_delayed(void **state)
 {
 	struct fix *f = *state;
@@ -622,7 +625,7 @@ static int append(
 	return rc;
 }
 
-/* Nor can another client have appended the same under a lock, if this mount has held it. */
+/* Nor can another client have appended the same under a lock, if this mount has held the lock. */
 static void test_append_under_a_lock(void **state)
 {
 	struct fix *f = *state;
@@ -632,14 +635,15 @@ static void test_append_under_a_lock(void **state)
 
 	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
 	assert_false(ours);
-	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0); /* not all of it */
+	/* not the whole range */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0);
 	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
 	assert_false(ours);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, TOP), 0);
 	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
 	assert_true(ours);
 	assert_int_equal(append(f, o, &fh, Q_CUT_REBOOT, &ours), -EALREADY);
-	assert_true(ours); /* it was reclaimed */
+	assert_true(ours); /* the lock was reclaimed */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_close(f, o), 0);
 	fix_unmount_clean(f);
@@ -653,7 +657,8 @@ static void lock_is_lost(struct fix *f, struct nfs_open *o, const struct nfs_fh 
 	assert_int_equal(fix_write(f, o, fh, NFS_UNSTABLE), -EIO);
 }
 
-/* No reclaims are taken: who knows who had the lock in between, even if it is free. */
+/* The server takes no reclaims: another client may have had the lock in between, even if the lock
+ * is free. */
 static void test_lost(void **state)
 {
 	struct fix *f = *state;
@@ -674,10 +679,10 @@ static void test_lost(void **state)
 	assert_int_equal(lock(f, other, &fh, 8, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_read(f, other, &fh, 1000, &n), 0);
 	lock_is_lost(f, o, &fh);
-	/* one that is had again does not give back what was lost */
+	/* a new lock does not give back the lost one */
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	lock_is_lost(f, o, &fh);
-	/* nor is one unlock all */
+	/* nor does one unlock clear all losses */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
 	lock_is_lost(f, o, &fh);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 24), 0);
@@ -691,7 +696,8 @@ static void test_lost(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A process that has lost a lock may have another open file; others who only read go on. */
+/* A process that has lost a lock may have another open file; other processes that only read go
+ * on. */
 static void test_lost_elsewhere(void **state)
 {
 	struct fix *f = *state;
@@ -734,7 +740,7 @@ static void test_disowned(void **state)
 	lock_is_lost(f, o, &fh);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
 	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
-	/* an unlock of what is not locked any more succeeds, and the rest is lost */
+	/* an unlock of a range that is no longer locked succeeds, and the rest is lost */
 	pthread_mutex_lock(&f->srv.lock);
 	mean_lock_drop(&f->srv.locks, 0);
 	pthread_mutex_unlock(&f->srv.lock);
@@ -742,7 +748,7 @@ static void test_disowned(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 0, 0), 0);
 	assert_int_equal(held(f), 1);
 	lock_is_lost(f, o, &fh);
-	/* and what goes with the stateid of a lock finds it out itself */
+	/* and a request with the stateid of a lock notices the loss */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 0, 0), 0);
 	pthread_mutex_lock(&f->srv.lock);
@@ -764,7 +770,7 @@ static void test_revoked(void **state)
 	f->srv.status_flags = SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED;
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(fix_getattr(f), 0);
-	/* with another open file's stateid: it waits until it is known which locks are lost */
+	/* with another open file's stateid: the WRITE waits until the lost locks are known */
 	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), -EIO);
 	assert_int_equal(f->srv.count[OP_WRITE], 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_FREE_STATEID], 1));
@@ -775,7 +781,7 @@ static void test_revoked(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The open is gone, and its locks with it. */
+/* The open is gone, and so are the open's locks. */
 static void test_open_disowned(void **state)
 {
 	struct fix *f = *state;
@@ -793,7 +799,7 @@ static void test_open_disowned(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
-	/* again, and now the lock is what finds out */
+	/* again, and now the LOCK notices */
 	pthread_mutex_lock(&f->srv.lock);
 	mean_lock_drop(&f->srv.locks, 0);
 	memset(f->srv.opens, 0, sizeof(f->srv.opens));
@@ -812,7 +818,7 @@ static void not_renewed(struct fix *f)
 	atomic_store(&srv->renewed_ns, clock_ns() - (srv->lease_s + 1) * NFS4_SEC);
 }
 
-/* By our clock the lease is over: I/O under a lock waits until the server has renewed it. */
+/* By our clock the lease is over: I/O under a lock waits until the server has renewed the lease. */
 static void test_late(void **state)
 {
 	struct fix *f = *state;
@@ -836,7 +842,7 @@ static void test_late(void **state)
 	not_renewed(f);
 	for (unsigned i = 0; i < 2; i++)
 		fix_start(f, &op[i], &sem[i]);
-	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1)); /* what renews it */
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1)); /* the request that renews the lease */
 	pthread_mutex_lock(&f->srv.lock);
 	assert_int_equal(f->srv.nheld, 1);
 	assert_int_equal(f->srv.count[OP_SETATTR], before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_io: who relies on which lock, and with which stateid.
+ * Unit tests of nfsproto/v4/nfs4_lock_io: which I/O relies on which lock, and with which stateid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static struct nfs_op write_op(struct nfs_open *o)
 	return (struct nfs_op){.type = NFS_WRITE, .u.write.open = o};
 }
 
-/* What op may do just after the server has renewed the lease. */
+/* The verdict on op just after the server has renewed the lease. */
 static int io(struct locks *l, struct nfs_op op)
 {
 	return nfs4_lock_io(&l->c, &op, atomic_load(&l->srv.renewed_ns) + 1);
@@ -81,11 +81,11 @@ static void trouble_is_counted_once(void **state)
 	assert_int_equal(l->c.locks.ntrouble, 2);
 	a->suspect = false;
 	judge(l, a);
-	assert_int_equal(l->c.locks.ntrouble, 2); /* it is lost still */
+	assert_int_equal(l->c.locks.ntrouble, 2); /* the lock is still lost */
 	lock_ranges_drop(&a->lost);
 	judge(l, a);
 	assert_int_equal(l->c.locks.ntrouble, 1);
-	b->linked = false; /* nobody can find it any more */
+	b->linked = false; /* no thread can find the context any more */
 	judge(l, b);
 	assert_int_equal(l->c.locks.ntrouble, 0);
 	b->linked = true;
@@ -100,13 +100,13 @@ static void all_go_while_all_is_well(void **state)
 
 	assert_int_equal(io(l, read_op(NULL)), 0);
 	assert_int_equal(late_io(l, write_op(NULL)), 0);
-	assert_int_equal(late_io(l, write_op(o)), 0); /* who holds nothing relies on nothing */
+	assert_int_equal(late_io(l, write_op(o)), 0); /* an owner without locks relies on none */
 	holds(l, o, 7);
 	assert_int_equal(io(l, read_op(o)), 0);
 	assert_int_equal(io(l, write_op(o)), 0);
 }
 
-/* What makes I/O of those who rely on a lock of o's wait, or fail. */
+/* Expects this verdict on I/O that relies on a lock of o. */
 static void judge_reliance(struct locks *l, struct nfs_open *o, int expected)
 {
 	struct nfs_open *same = locks_open(l, "f", 1), *stranger = locks_open(l, "f", 2);
@@ -130,7 +130,7 @@ static void judge_reliance(struct locks *l, struct nfs_open *o, int expected)
 		{.type = NFS_COPY, .u.copy = {.from_open = same, .to_open = elsewhere}},
 		read_op(stranger), write_op(stranger), read_op(elsewhere), write_op(elsewhere),
 		read_op(NULL), write_op(NULL), {.type = NFS_GETATTR},
-		{.type = NFS_LOCK, .u.lock.open = o}, /* these see to it themselves */
+		{.type = NFS_LOCK, .u.lock.open = o}, /* lock requests are checked elsewhere */
 	};
 	struct nfs_op own = write_op(o);
 
@@ -162,7 +162,7 @@ static void who_relies_on_a_lost_lock_fails(void **state)
 	judge_reliance(l, o, -EIO);
 }
 
-/* The server has revoked something; it is being found out what. */
+/* The server has revoked some lock; the client is finding out which. */
 static void while_nobody_knows_what_is_revoked_all_wait(void **state)
 {
 	struct locks *l = *state;
@@ -187,13 +187,13 @@ static void a_lease_that_may_be_over_is_waited_for(void **state)
 	assert_int_equal(nfs4_lock_io(&l->c, &op, renewed + 30 * NFS4_SEC), 0); /* to the end */
 	atomic_store(&l->srv.renewed_ns, renewed + 1);
 	assert_int_equal(nfs4_lock_io(&l->c, &op, renewed + 30 * NFS4_SEC + 1), 0);
-	lock_ranges_drop(&ctx->ranges); /* unlocked: there is nothing to be lost */
+	lock_ranges_drop(&ctx->ranges); /* unlocked: no lock can be lost */
 	assert_int_equal(late_io(l, op), 0);
 	make_suspect(l, ctx);
 	assert_int_equal(late_io(l, op), 0);
 }
 
-/* Of two locks the one that is lost decides, in whatever order they are found. */
+/* Of two locks the lost one decides, in either order. */
 static void a_lost_lock_outweighs_a_suspect_one(void **state)
 {
 	struct locks *l = *state;
@@ -231,16 +231,17 @@ static void the_only_holder_lends_its_stateid(void **state)
 	assert_true(goes_with(l, o, "open", false));
 	a = holds(l, o, 7);
 	assert_true(goes_with(l, o, "lock", true));
-	assert_true(goes_with(l, same, "open", false)); /* that one has no locks */
+	assert_true(goes_with(l, same, "open", false)); /* the other open has no locks */
 	b = locks_ctx(l, o, 8);
-	assert_true(goes_with(l, o, "lock", true)); /* the second holds nothing */
+	assert_true(goes_with(l, o, "lock", true)); /* the second owner holds nothing */
 	assert_int_equal(lock_ranges_set(&b->ranges, 20, 29, false), 0);
-	assert_true(goes_with(l, o, "lock", true)); /* nor does the server know it */
+	assert_true(goes_with(l, o, "lock", true)); /* the server does not know the second */
 	b->have_stateid = true;
-	assert_true(goes_with(l, o, "open", false)); /* whose data is it? */
+	assert_true(goes_with(l, o, "open", false)); /* the owner of the data is unknown */
 	lock_ranges_drop(&b->ranges);
 	make_suspect(l, a);
-	assert_true(goes_with(l, o, "open", false)); /* the server does not know it any more */
+	/* the server does not know the lock any more */
+	assert_true(goes_with(l, o, "open", false));
 }
 
 static uint64_t covers(struct locks *l, struct nfs_open *o, uint64_t first, uint64_t last)
@@ -272,8 +273,8 @@ static void an_exclusive_lock_covers_its_range(void **state)
 	assert_false(covers(l, o, 0, 9));
 }
 
-/* The number of the lock stays while the server has forgotten the lock and the client claims it
- * again, and while the owner locks and unlocks other ranges. */
+/* The number of the lock stays while the server has forgotten the lock and the client claims the
+ * lock again, and while the owner locks and unlocks other ranges. */
 static void a_lock_guards_its_range_until_it_is_released_or_lost(void **state)
 {
 	struct locks *l = *state;
@@ -305,7 +306,7 @@ static void a_lock_that_is_had_again_is_another_one(void **state)
 	struct nfs4_lockctx *ctx = holds(l, o, 7);
 	uint64_t first = covers(l, o, 0, 9);
 
-	make_suspect(l, ctx); /* it is reclaimed */
+	make_suspect(l, ctx); /* the lock is reclaimed */
 	ctx->suspect = false;
 	judge(l, ctx);
 	assert_true(covers(l, o, 0, 9) == first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_local: locks of files that are delegated to write.
+ * Unit tests of nfsproto/v4/nfs4_lock_local: locks of files with a write delegation.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 static struct {
 	atomic_uint flushes;
-	atomic_bool holds; /* it takes its time to flush */
-	atomic_uint lost;  /* locks that the user was told of */
+	atomic_bool holds; /* the user takes its time to flush */
+	atomic_uint lost;  /* lost locks that the user was told of */
 	struct fix *f;
 } user;
 
@@ -62,7 +62,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Opens the file; *id: the number of its delegation to write. */
+/* Opens the file; *id: the number of the file's write delegation. */
 static struct nfs_open *open_it(struct fix *f, struct nfs_fh *fh, uint64_t *id)
 {
 	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = O_RDWR}};
@@ -78,7 +78,7 @@ static struct nfs_open *open_it(struct fix *f, struct nfs_fh *fh, uint64_t *id)
 	return op.u.open.open;
 }
 
-/* And opens it locally, besides. */
+/* The same, and a second, local open. Returns the local open. */
 static struct nfs_open *open_locally(struct fix *f, struct nfs_fh *fh, uint64_t *id)
 {
 	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 4711};
@@ -164,8 +164,8 @@ static void recall(struct fix *f, const struct nfs_fh *fh)
 	assert_int_equal(mean_recall(&f->srv, 1, fh, &sid), NFS4_OK);
 }
 
-/* --- while it is held --------------------------------------------------------------------------
- */
+/* --- while the delegation is held
+ * -------------------------------------------------------------- */
 
 static void nobody_is_asked(void **state)
 {
@@ -179,7 +179,7 @@ static void nobody_is_asked(void **state)
 
 	o = nfs_deleg_open(f->nfs, &fh, id, O_RDWR, &cred);
 	for (unsigned i = 0; i < 10;
-		i++) { /* by an open that the server knows, and one it does not */
+		i++) { /* by an open that the server knows, and by a local open */
 		assert_int_equal(lock(f, i & 1 ? o : first, &fh, 7, F_WRLCK, 0, 9), 0);
 		assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 9, 9), -EAGAIN);
 		assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 10, TOP), 0);
@@ -244,12 +244,12 @@ static void who_waits_is_woken(void **state)
 	assert_int_equal(op.error, 0);
 	assert_true(op.u.lock.local);
 	assert_int_equal(count_of(f, OP_LOCK), 0);
-	fix_unmount_clean(f); /* with a lock held that nobody knows of */
+	fix_unmount_clean(f); /* with a held lock that the server does not know */
 	assert_int_equal(count_of(f, OP_LOCKU), 0);
 }
 
-/* --- when it goes ------------------------------------------------------------------------------
- */
+/* --- when the delegation goes
+ * ------------------------------------------------------------------ */
 
 static void all_are_pushed_before_it_goes_back(void **state)
 {
@@ -342,8 +342,8 @@ static void they_go_with_what_is_revoked(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- a server that restarts --------------------------------------------------------------------
- */
+/* --- a server that restarts
+ * -------------------------------------------------------------------- */
 
 static void they_stay_while_it_is_reclaimed(void **state)
 {
@@ -381,7 +381,7 @@ static void they_are_reclaimed_where_it_is_not(void **state)
 	fix_unmount_clean(f);
 }
 
-/* op is answered to come later, until the server has restarted; *n of it are under way by then. */
+/* op is answered with DELAY until the server has restarted; n such calls are under way by then. */
 static void restart_at(struct fix *f, const struct nfs_fh *fh, uint32_t op, unsigned n)
 {
 	f->srv.fail_op = op;
@@ -395,7 +395,8 @@ static void restart_at(struct fix *f, const struct nfs_fh *fh, uint32_t op, unsi
 	pthread_mutex_unlock(&f->srv.lock);
 }
 
-/* All were pushed, and the server has forgotten them: they are reclaimed like any other. */
+/* All locks were pushed, and the server has forgotten the locks: they are reclaimed like any
+ * others. */
 static void it_restarts_before_it_has_the_delegation_back(void **state)
 {
 	struct fix *f = *state;
@@ -419,7 +420,7 @@ static void it_restarts_before_it_has_the_delegation_back(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Some were not: nobody else may have them in between. */
+/* Some locks were not pushed: no other client may have such a lock in between. */
 static void it_restarts_while_they_are_pushed(void **state)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -439,7 +440,7 @@ static void it_restarts_while_they_are_pushed(void **state)
 		assert_true(has(f, 0, 9, true));
 		assert_true(has(f, 20, 29, false));
 		assert_int_equal(atomic_load(&user.lost), 0);
-		if (f->srv.delegs.gives_back) /* what was not is pushed now */
+		if (f->srv.delegs.gives_back) /* the other locks are pushed now */
 			assert_int_equal(granted(f, false), 2);
 		else
 			assert_int_equal(granted(f, true), 2);

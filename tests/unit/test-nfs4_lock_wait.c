@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_wait: who is behind whom, who is woken, whose turn it is. No
- * request is sent: all contexts are suspect, so that those whose turn it is stay READY.
+ * Unit tests of nfsproto/v4/nfs4_lock_wait: the order of the waiting requests, the wake-ups, and
+ * the
+ * turns. No request is sent: all contexts are suspect, so requests with a turn stay READY.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 #include "nfs4-locks.h"
 
-/* One who waits for a lock, perhaps until the teardown; not to be moved. */
+/* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {
 	struct nfs_op op;
 	unsigned ended;
@@ -87,7 +88,7 @@ static bool is_parked(const struct nfs4_lockreq *req)
 	return req->state == NFS4_LR_PARKED;
 }
 
-/* Is it asked for again at the next opportunity? */
+/* Is the lock asked for again at the next opportunity? */
 static bool is_due(const struct nfs4_lockreq *req)
 {
 	return is_parked(req) && req->due_ns == 0;
@@ -101,11 +102,13 @@ static void whoever_comes_later_is_behind(void **state)
 
 	assert_false(is_parked(ask(l, &w[0], f, 1, F_WRLCK, 0, 9)));
 	assert_true(is_parked(ask(l, &w[1], f, 2, F_WRLCK, 9, 14)));
-	assert_false(is_parked(ask(l, &w[2], f, 3, F_WRLCK, 15, 19))); /* next to it */
+	/* a neighbour of that range */
+	assert_false(is_parked(ask(l, &w[2], f, 3, F_WRLCK, 15, 19)));
 	assert_false(is_parked(ask(l, &w[3], f, 4, F_RDLCK, 20, 29)));
-	assert_false(is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX))); /* both may read */
+	/* both are readers */
+	assert_false(is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX)));
 	assert_true(is_parked(ask(l, &w[5], f, 6, F_WRLCK, 29, 29)));
-	assert_true(is_parked(ask(l, &w[6], f, 7, F_RDLCK, 0, 0)));  /* who writes is in the way */
+	assert_true(is_parked(ask(l, &w[6], f, 7, F_RDLCK, 0, 0)));  /* the writer is in the way */
 	assert_false(is_parked(ask(l, &w[7], g, 8, F_WRLCK, 0, 9))); /* another file */
 	assert_false(behind(l, req_of(&w[0])));
 	assert_true(behind(l, req_of(&w[1])));
@@ -123,7 +126,7 @@ static void nobody_is_behind_himself(void **state)
 	assert_true(is_parked(ask(l, &w[2], f, 2, F_WRLCK, 0, 9)));
 }
 
-/* Who holds something may be the one that others wait for. */
+/* Other requests may wait for an owner that holds a lock. */
 static void who_holds_something_queues_up_behind_nobody(void **state)
 {
 	struct locks *l = *state;
@@ -146,13 +149,13 @@ static void an_unlock_wakes_who_is_first(void **state)
 	first = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	second = ask(l, &w[2], f, 3, F_WRLCK, 5, 14);
 	third = ask(l, &w[3], f, 4, F_WRLCK, 20, 29);
-	nfs4_lock_cancel(&l->c, &w[0].op); /* all the others were behind it */
+	nfs4_lock_cancel(&l->c, &w[0].op); /* all the others were behind this request */
 	assert_true(is_due(first));
 	assert_false(is_due(second)); /* behind the first */
 	assert_true(is_due(third));
 	first->due_ns = second->due_ns = third->due_ns = clock_ns() + 3600 * NFS4_SEC;
 	wake(l, &g->fh, 0, UINT64_MAX); /* another file */
-	wake(l, &f->fh, 10, 19);	/* only the second wants something there */
+	wake(l, &f->fh, 10, 19);	/* only the second request wants a lock in this range */
 	assert_false(is_due(first) || is_due(second) || is_due(third));
 	wake(l, &f->fh, 29, 30);
 	assert_false(is_due(first) || is_due(second));
@@ -162,7 +165,8 @@ static void an_unlock_wakes_who_is_first(void **state)
 	assert_false(is_due(second));
 }
 
-/* It is woken while it asks, and denied after that: what it was denied may be free by now. */
+/* The request is woken while the LOCK is under way, and denied after that: the range may be free by
+ * now. */
 static void who_is_woken_while_he_asks_asks_again(void **state)
 {
 	struct locks *l = *state;
@@ -172,7 +176,7 @@ static void who_is_woken_while_he_asks_asks_again(void **state)
 
 	req = ask(l, &w, f, 1, F_WRLCK, 0, 9);
 	pthread_mutex_lock(&l->c.locks.lock);
-	TAILQ_REMOVE(&req->ctx->ready, req, link); /* it asks, and is denied */
+	TAILQ_REMOVE(&req->ctx->ready, req, link); /* the LOCK is sent, and denied */
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
 	pthread_mutex_unlock(&l->c.locks.lock);
 	assert_true(is_parked(req));
@@ -184,10 +188,10 @@ static void who_is_woken_while_he_asks_asks_again(void **state)
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
 	pthread_mutex_unlock(&l->c.locks.lock);
 	assert_true(is_due(req));
-	assert_false(req->again); /* once is enough */
+	assert_false(req->again); /* the wake-up counts once */
 	assert_int_equal(req->ctx->nparked, 1);
 	assert_ptr_equal(TAILQ_FIRST(&l->c.locks.waiters), req);
-	assert_null(TAILQ_NEXT(req, wait_link)); /* it has kept its place */
+	assert_null(TAILQ_NEXT(req, wait_link)); /* the request has kept its place */
 }
 
 static void a_callback_wakes_whom_it_names(void **state)
@@ -203,7 +207,7 @@ static void a_callback_wakes_whom_it_names(void **state)
 	req = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	owner = (struct nfs4_opaque){(const uint8_t *)&number, sizeof(number)};
 	number = req_of(&w[0])->ctx->number + 1000;
-	nfs4_lock_notify(&l->c, &f->fh, &owner); /* nobody */
+	nfs4_lock_notify(&l->c, &f->fh, &owner); /* wakes no request */
 	number = req->ctx->number;
 	nfs4_lock_notify(&l->c, &g->fh, &owner);
 	owner.len = 7;
@@ -213,11 +217,12 @@ static void a_callback_wakes_whom_it_names(void **state)
 	assert_false(is_due(req));
 	owner.len = sizeof(number);
 	nfs4_lock_notify(&l->c, &f->fh, &owner);
-	assert_true(is_due(req)); /* though it is behind another: the server knows better */
+	/* though the request is behind another: the server knows better */
+	assert_true(is_due(req));
 	assert_false(req_of(&w[0])->again);
 }
 
-/* Whether polling did something; *next as it leaves it. */
+/* Did polling do any work? Gives *next as polling leaves *next. */
 static bool poll(struct locks *l, uint64_t now, uint64_t *next)
 {
 	*next = UINT64_MAX;
@@ -247,7 +252,7 @@ static void who_is_due_gets_his_turn(void **state)
 	assert_int_equal(next, 2000);
 	assert_true(poll(l, 3000, &next));
 	assert_false(poll(l, 3000, &next));
-	assert_int_equal(next, UINT64_MAX); /* nobody is parked */
+	assert_int_equal(next, UINT64_MAX); /* no request is parked */
 	assert_true(a->waiting && b->waiting);
 }
 
@@ -263,14 +268,14 @@ static void who_is_cancelled_leaves(void **state)
 	ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	last = ask(l, &w[2], f, 3, F_RDLCK, 0, 0);
 	nfs4_lock_cancel(&l->c, &w[1].op);
-	nfs4_lock_cancel(&l->c, &w[1].op); /* twice is once */
+	nfs4_lock_cancel(&l->c, &w[1].op); /* a second cancel changes nothing */
 	nfs4_state_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[1].op.error, -EINTR);
-	assert_true(poll(l, 0, &next)); /* though it is not due */
+	assert_true(poll(l, 0, &next)); /* though the request is not due */
 	assert_false(poll(l, 0, &next));
-	nfs4_lock_cancel(&l->c, &w[0].op); /* while it is not parked */
-	assert_false(behind(l, last));	   /* nobody is behind who has gone */
+	nfs4_lock_cancel(&l->c, &w[0].op); /* while the request is not parked */
+	assert_false(behind(l, last));	   /* no request is behind one that has gone */
 	assert_true(is_due(last));
 	assert_true(poll(l, 0, &next));
 	assert_false(poll(l, 0, &next));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_open and nfs4_open_recover: what is asked for, answers that are
- * lost, state that is lost and had again or not, delegations on their way back.
+ * Unit tests of nfsproto/v4/nfs4_open and nfs4_open_recover: the arguments of OPEN, lost answers,
+ * state that is lost and recovered or not, delegations on their way back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static struct nfs_op lock_op(
 			.end = end}};
 }
 
-/* An NFS_READ of nothing to be compared, which a test starts and does not wait for. */
+/* An NFS_READ without a check of the data. A test starts the READ and does not wait. */
 struct reader {
 	struct nfs_op op;
 	struct mem_buf *buf;
@@ -62,7 +62,7 @@ static void reader_start(
 	fix_start(f, &r->op, &r->sem);
 }
 
-/* Its error. */
+/* Returns the error of the read. */
 static int reader_end(struct reader *r)
 {
 	assert_true(fix_ends_within(&r->sem, PATIENCE_MS));
@@ -70,7 +70,7 @@ static int reader_end(struct reader *r)
 	return r->op.error;
 }
 
-/* How many opens the server knows that have just this access. */
+/* How many opens the server knows with exactly this access. */
 static unsigned with_access(struct fix *f, uint32_t access)
 {
 	unsigned n = 0;
@@ -89,7 +89,7 @@ static void set_status_flags(struct fix *f, uint32_t flags)
 	pthread_mutex_unlock(&f->srv.lock);
 }
 
-/* What is held will never be answered. */
+/* The held COMPOUNDs are never answered. */
 static void drop_held(struct fix *f)
 {
 	pthread_mutex_lock(&f->srv.lock);
@@ -100,7 +100,7 @@ static void drop_held(struct fix *f)
 	pthread_mutex_unlock(&f->srv.lock);
 }
 
-/* --- what is asked for --------------------------------------------------------------------- */
+/* --- arguments --------------------------------------------------------------------------- */
 
 static void asks_for_the_access_that_is_needed(void **state)
 {
@@ -113,7 +113,7 @@ static void asks_for_the_access_that_is_needed(void **state)
 		{O_WRONLY, OPEN4_SHARE_ACCESS_WRITE},
 		{O_WRONLY | O_TRUNC, OPEN4_SHARE_ACCESS_WRITE},
 		{O_RDWR, OPEN4_SHARE_ACCESS_BOTH},
-		{O_RDONLY | O_TRUNC, OPEN4_SHARE_ACCESS_BOTH}, /* who truncates must write */
+		{O_RDONLY | O_TRUNC, OPEN4_SHARE_ACCESS_BOTH}, /* a truncation needs write access */
 		{O_ACCMODE, OPEN4_SHARE_ACCESS_BOTH},
 	};
 	struct fix *f = *state;
@@ -127,7 +127,7 @@ static void asks_for_the_access_that_is_needed(void **state)
 		assert_int_equal(f->srv.opened.claim, CLAIM_NULL);
 		assert_false(f->srv.opened.create);
 	}
-	op = open_op(f, O_RDONLY); /* what is known by its handle */
+	op = open_op(f, O_RDONLY); /* a file known by its handle */
 	op.u.open.dir = fh;
 	op.u.open.name.len = 0;
 	assert_int_equal(fix_run(f, &op), 0);
@@ -136,7 +136,7 @@ static void asks_for_the_access_that_is_needed(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Opens of one file have nothing to do with each other, also when one comes while another goes. */
+/* Opens of one file are independent, also when one comes while another goes. */
 static void each_open_stands_alone(void **state)
 {
 	struct fix *f = *state;
@@ -164,7 +164,7 @@ static void each_open_stands_alone(void **state)
 	assert_int_equal(op.error, 0);
 	assert_int_equal(fix_read(f, op.u.open.open, &fh, 1000, &n), 0);
 	assert_int_equal(fix_read(f, b, &fh, 1000, &n), 0);
-	assert_int_equal(f->srv.reopens, 0); /* nothing was taken from anybody */
+	assert_int_equal(f->srv.reopens, 0); /* no open was taken away */
 	assert_int_equal(fix_close(f, b), 0);
 	assert_int_equal(fix_close(f, op.u.open.open), 0);
 	assert_int_equal(f->srv.nopens, 0);
@@ -202,9 +202,10 @@ static void opens_and_closes_race(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- answers that are lost ----------------------------------------------------------------- */
+/* --- lost answers ------------------------------------------------------------------------ */
 
-/* The server has made the file, and the answer is lost with the connection: that is our file. */
+/* The server has made the file, and the answer is lost with the connection: the repeated OPEN finds
+ * our file. */
 static void an_exclusive_create_may_be_repeated(void **state)
 {
 	struct fix *f = *state;
@@ -222,8 +223,8 @@ static void an_exclusive_create_may_be_repeated(void **state)
 	fix_unmount_clean(f);
 }
 
-/* On a soft mount the user has been told of a failure: what is sent after that only finds out
- * whether there is something to close. */
+/* On a soft mount the opener has been told of a failure: a later request only finds out whether
+ * there is an open to close. */
 static void what_nobody_waits_for_makes_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -242,7 +243,8 @@ static void what_nobody_waits_for_makes_nothing(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server forgets an open before the step after its OPEN, when nobody else knows of it yet. */
+/* The server forgets an open before the step after the OPEN, when only that task knows of the
+ * open. */
 static void forgotten_in_the_middle(struct fix *f, int flags, unsigned steps)
 {
 	struct nfs_op op = open_op(f, flags);
@@ -270,16 +272,16 @@ static void state_lost_within_an_open_is_opened_again(void **state)
 	struct fix *f = *state;
 
 	f->srv.exclusive = true;
-	forgotten_in_the_middle(f, O_RDWR | O_CREAT | O_EXCL, 1); /* its mode is to be set */
+	forgotten_in_the_middle(f, O_RDWR | O_CREAT | O_EXCL, 1); /* with a mode to set */
 	fix_fails(f, OP_SETATTR, NFS4ERR_DELAY, 1);
 	forgotten_in_the_middle(f, O_WRONLY | O_TRUNC, 2);
 	fix_unmount_clean(f);
 }
 
-/* --- a truncation whose user is gone ------------------------------------------------------- */
+/* --- a truncation without a waiting opener ------------------------------------------------- */
 
-/* The user of an OPEN that truncates is cancelled while the server has it; that operation of it
- * then fails with status, once. */
+/* The user cancels an OPEN that truncates while the server has the request; then operation op of
+ * the task fails with status, once. */
 static void truncation_cancelled(struct fix *f, uint32_t op, uint32_t status, unsigned setattrs)
 {
 	struct nfs_op open = open_op(f, O_WRONLY | O_TRUNC);
@@ -291,7 +293,7 @@ static void truncation_cancelled(struct fix *f, uint32_t op, uint32_t status, un
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
 	nfs_cancel(&open);
 	assert_int_equal(fix_getattr(f), 0);
-	assert_false(fix_ends_within(&sem, 0)); /* the server may come to it */
+	assert_false(fix_ends_within(&sem, 0)); /* the server may still execute the request */
 	if (op)
 		fix_fails(f, op, status, 1);
 	mean_release(&f->srv);
@@ -320,7 +322,7 @@ static void no_truncation_is_sent_after_that(void **state)
 	fix_unmount_clean(f);
 }
 
-/* One that is not at the server ends at once, and is not sent. */
+/* A truncation that is not at the server ends at once, and is not sent. */
 static void a_truncation_that_is_put_off_is_not_made(void **state)
 {
 	struct fix *f = *state;
@@ -339,7 +341,7 @@ static void a_truncation_that_is_put_off_is_not_made(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- state that is lost -------------------------------------------------------------------- */
+/* --- lost state ---------------------------------------------------------------------------- */
 
 static int truncate_by(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
 {
@@ -371,9 +373,9 @@ static void whatever_is_said_of_the_stateid_it_is_opened_again(void **state)
 		assert_int_equal(truncate_by(f, o, &fh), 0);
 		assert_int_equal(f->srv.reopens, ++reopens);
 	}
-	assert_int_equal(f->srv.nopens, 1); /* the same owner has but one */
+	assert_int_equal(f->srv.nopens, 1); /* the same owner has only one open */
 	fix_forget_opens(f);
-	assert_int_equal(fix_close(f, o), 0); /* gone is gone */
+	assert_int_equal(fix_close(f, o), 0); /* a lost file stays lost */
 	assert_int_equal(f->srv.reopens, reopens);
 	fix_unmount_clean(f);
 }
@@ -388,7 +390,7 @@ static void what_is_reclaimed_needs_no_new_open(void **state)
 	uint32_t n;
 
 	assert_int_equal(fix_run(f, &op), 0);
-	op = lock_op(w, &fh, F_WRLCK, 5, 9); /* the same owner's: its open gets more access */
+	op = lock_op(w, &fh, F_WRLCK, 5, 9); /* the same owner's: this open gets more access */
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH), 1);
 	f->srv.reopens = 0;
@@ -397,13 +399,14 @@ static void what_is_reclaimed_needs_no_new_open(void **state)
 	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.reclaims, 2);
 	assert_int_equal(f->srv.reopens, 0);
-	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH), 1); /* and has it again */
+	/* and has the access again after the reclaim */
+	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH), 1);
 	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_WRITE), 1);
 	assert_int_equal(f->srv.locks.reclaims, 2);
 	fix_unmount_clean(f);
 }
 
-/* What is not given back is asked for anew, but not before RECLAIM_COMPLETE. */
+/* An open that the server does not give back is opened anew, but not before RECLAIM_COMPLETE. */
 static void what_is_not_reclaimed_is_opened_after_that(void **state)
 {
 	static const uint32_t refusals[] = {NFS4ERR_NO_GRACE, NFS4ERR_RECLAIM_BAD,
@@ -425,7 +428,7 @@ static void what_is_not_reclaimed_is_opened_after_that(void **state)
 	fix_unmount_clean(f);
 }
 
-/* While the server takes reclaims it is asked for nothing else. */
+/* While the server takes reclaims, the client sends no other OPEN. */
 static void opens_wait_for_the_end_of_reclaiming(void **state)
 {
 	struct fix *f = *state;
@@ -460,7 +463,7 @@ static void what_cannot_be_had_again_is_lost(void **state)
 		assert_int_equal(fix_write(f, lost, &fh, NFS_UNSTABLE), -EIO);
 		assert_int_equal(truncate_by(f, lost, &fh), -EIO);
 	}
-	assert_int_equal(f->srv.count[OP_OPEN], 3); /* it is not asked again */
+	assert_int_equal(f->srv.count[OP_OPEN], 3); /* no further attempt */
 	o = fix_open(f, O_RDWR, &fh);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_int_equal(fix_close(f, o), 0);
@@ -469,11 +472,12 @@ static void what_cannot_be_had_again_is_lost(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server says that it has revoked something, not what. */
+/* The server tells of a revocation, but not of which state. */
 static void only_what_was_revoked_is_opened_again(void **state)
 {
 	enum { OPENS = 70 };
-	static const unsigned revoked[] = {0, 31, 32, 63, 64, 69}; /* they are asked after by 32 */
+	/* the client tests stateids in groups of 32 */
+	static const unsigned revoked[] = {0, 31, 32, 63, 64, 69};
 	const unsigned nrevoked = sizeof(revoked) / sizeof(revoked[0]);
 	struct nfs_open *open[OPENS];
 	struct fix *f = *state;
@@ -524,7 +528,7 @@ static void a_stateid_may_wrap_around(void **state)
 	assert_int_equal(fix_getattr(f), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_TEST_STATEID], 1));
 	set_status_flags(f, 0);
-	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0); /* which waits for what was found */
+	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0); /* the read waits for the recovery */
 	assert_int_equal(f->srv.reopens, reopens);
 	op = lock_op(r, &fh, F_UNLCK, 0, UINT64_MAX);
 	assert_int_equal(fix_run(f, &op), 0);
@@ -533,7 +537,7 @@ static void a_stateid_may_wrap_around(void **state)
 	fix_unmount_clean(f);
 }
 
-/* It is closed while it is opened anew: nobody would close what comes of that. */
+/* The file is closed while it is opened anew: the new open has no later closer. */
 static void what_is_closed_meanwhile_is_closed_again(void **state)
 {
 	struct fix *f = *state;
@@ -547,7 +551,7 @@ static void what_is_closed_meanwhile_is_closed_again(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
 	nfs_cancel(&r.op);
 	assert_int_equal(reader_end(&r), -EINTR);
-	assert_int_equal(fix_close(f, o), 0); /* the server knows nothing of it at that time */
+	assert_int_equal(fix_close(f, o), 0); /* the server does not know the open at that time */
 	assert_int_equal(f->srv.count[OP_CLOSE], 1);
 	fix_fails(f, OP_CLOSE, NFS4ERR_DELAY, 1);
 	mean_release(&f->srv);
@@ -575,7 +579,8 @@ static void unmounting_ends_the_attempts(void **state)
 
 /* --- delegations --------------------------------------------------------------------------- */
 
-/* Nobody asked for one, wherever it comes from: it goes back as who opened the file. */
+/* A delegation that was not asked for, from any kind of OPEN: returned with the opener's
+ * credential. */
 static void delegations_are_given_back(void **state)
 {
 	struct fix *f = *state;
@@ -598,7 +603,7 @@ static void delegations_are_given_back(void **state)
 	assert_int_equal(f->srv.ndelegs, 0);
 	assert_int_equal(f->srv.uid[OP_DELEGRETURN], 4711);
 	fix_forget_opens(f);
-	fix_quirk(f, Q_DELEGATION); /* with an open anew */
+	fix_quirk(f, Q_DELEGATION); /* also with a new open */
 	assert_int_equal(fix_read(f, op.u.open.open, &op.u.open.fh, 1000, &n), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 4));
 	assert_int_equal(f->srv.reopens, 1);
@@ -607,7 +612,7 @@ static void delegations_are_given_back(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server has taken it back by itself, or the mount goes before it was returned. */
+/* The server has revoked the delegation, or the mount ends before the return. */
 static void a_delegation_that_cannot_be_given_back_keeps_nobody(void **state)
 {
 	struct fix *f = *state;
@@ -620,7 +625,8 @@ static void a_delegation_that_cannot_be_given_back_keeps_nobody(void **state)
 	fix_quirk(f, Q_DELEGATION);
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, UINT32_MAX);
 	assert_int_equal(fix_close(f, fix_open(f, O_RDONLY, &fh)), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 3)); /* the first: once */
+	/* the first DELEGRETURN: once */
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 3));
 	fix_unmount_clean(f);
 }
 

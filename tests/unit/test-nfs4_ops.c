@@ -109,7 +109,7 @@ static unsigned counted(struct fix *f, uint32_t op)
 	return n;
 }
 
-/* An op of each kind on the file that fh and open are of, with a block for its data. */
+/* An op of each kind on the file of fh and open, with a block for the data. */
 static struct nfs_op data_op(
 	enum nfs_op_type type, struct nfs_open *open, const struct nfs_fh *fh, struct mem_buf *buf)
 {
@@ -173,7 +173,7 @@ static void test_attributes_come_with_data(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What was done has been done, and is not done again. */
+/* A change is done once, and not repeated for the attributes. */
 static void test_attributes_may_be_missing(void **state)
 {
 	static const uint32_t ops[] = {OP_READ, OP_WRITE, OP_COMMIT, OP_CLOSE};
@@ -191,7 +191,7 @@ static void test_attributes_may_be_missing(void **state)
 		fix_fails(f, OP_GETATTR, why[i / 4], 1);
 		assert_int_equal(fix_run(f, &op), 0);
 		assert_int_equal(counted(f, ops[i % 4]), done + 1);
-		/* READ is behind its GETATTR and has to wait for what comes later */
+		/* READ is behind its GETATTR and has to wait for the later operation */
 		assert_int_equal(data_attr(&op)->have, op.type == NFS_READ && late);
 		if (op.type != NFS_CLOSE)
 			assert_int_equal(fix_close(f, open), 0);
@@ -268,13 +268,13 @@ static void test_a_directorys_attributes_come_with_names(void **state)
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_true(op.u.readdir.dir_attr.have);
 	assert_int_equal(counted(f, OP_SEQUENCE), calls + 3);
-	/* where they are refused it goes without */
+	/* where the server refuses attributes the op succeeds without */
 	op = lookup_op(f, "file");
 	fix_fails(f, OP_GETATTR, NFS4ERR_ACCESS, 1);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_false(op.u.lookup.dir_attr.have);
 	assert_int_equal(counted(f, OP_SEQUENCE), calls + 5);
-	/* and those that do not make sense end it */
+	/* and senseless attributes end the op */
 	op = lookup_op(f, "file");
 	fix_quirk(f, Q_NO_ATTRS);
 	assert_int_equal(fix_run(f, &op), -EREMOTEIO);
@@ -361,7 +361,7 @@ static void test_an_append_at_the_end_is_one_compound(void **state)
 	appender_finish(&a);
 }
 
-/* Longer or shorter than believed. */
+/* The file is longer or shorter than the client believed. */
 static void test_an_append_finds_the_end(void **state)
 {
 	static const int64_t wrong[] = {-1234, 1234, INT64_MAX / 2};
@@ -486,7 +486,8 @@ static void test_attributes_are_set_behind_a_write(void **state)
 	appender_finish(&a);
 }
 
-/* It is no failure of the WRITE's; and if that fails nothing is set. */
+/* A failure behind the WRITE is no failure of the WRITE; and if the WRITE fails, no attribute is
+ * set. */
 static void test_what_fails_behind_a_write_is_not_done(void **state)
 {
 	static const uint32_t why[] = {NFS4ERR_PERM, NFS4ERR_DELAY, NFS4ERR_REP_TOO_BIG_TO_CACHE};
@@ -512,7 +513,8 @@ static void test_what_fails_behind_a_write_is_not_done(void **state)
 	appender_finish(&a);
 }
 
-/* The server has carried it out, and its answer, which it does not keep, is lost. */
+/* The server has carried the append out, and the answer, which the server does not keep, is
+ * lost. */
 static void test_an_append_is_not_done_twice(void **state)
 {
 	struct fix *f = *state;

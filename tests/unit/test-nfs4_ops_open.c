@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_open: what comes with an OPEN in its COMPOUND: the caller's
- * rights and the first data of the file.
+ * Unit tests of nfsproto/v4/nfs4_ops_open: the operations that go with an OPEN in the COMPOUND: the
+ * caller's rights and the first data of the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define WANT	    1000u
 #define RIGHTS	    (NFS_ACCESS_READ | NFS_ACCESS_EXECUTE)
 
-/* An OPEN that asks for all, its data in two pieces of a block with something behind them. */
+/* An OPEN that asks for all. The data goes to two pieces of a block with more bytes behind. */
 struct opener {
 	struct nfs_op op;
 	struct mem_buf *buf;
@@ -46,10 +46,10 @@ static void opener_init(struct opener *o, struct fix *f, int flags)
 	assert_int_equal(seg_list_init(&o->op.u.open.to, o->piece, 2), 0);
 }
 
-/* Nothing is open any more, and nobody but the test has its block. */
+/* Nothing is open any more, and only the test holds the block. */
 static void opener_finish(struct opener *o, struct fix *f)
 {
-	for (uint32_t i = 0; i < 64; i++) /* nothing behind the sink is ever touched */
+	for (uint32_t i = 0; i < 64; i++) /* no byte behind the sink is ever touched */
 		assert_int_equal(o->buf->data[WANT + i], 0xee);
 	if (o->op.u.open.open)
 		assert_int_equal(fix_close(f, o->op.u.open.open), 0);
@@ -118,7 +118,7 @@ static void only_the_file_that_is_meant_is_emptied(void **state)
 			o.op.u.open.only = file;
 		if (i == 2)
 			o.op.u.open.only.data[0]++;
-		f->srv.quirk = i == 3 ? Q_NEVER_SAME : Q_NONE; /* it cannot tell */
+		f->srv.quirk = i == 3 ? Q_NEVER_SAME : Q_NONE; /* the server cannot tell */
 		assert_int_equal(fix_run(f, &o.op), 0);
 		f->srv.quirk = Q_NONE;
 		file = o.op.u.open.fh;
@@ -146,7 +146,7 @@ static void memory_that_cannot_be_held_is_refused(void **state)
 	opener_finish(&o, f);
 }
 
-/* It is open, and whoever opened it asks for the rest by himself. */
+/* The file is open, and the opener asks for the rest separately. */
 static void a_step_behind_may_fail(void **state)
 {
 	static const struct {
@@ -180,7 +180,7 @@ static void a_step_behind_may_fail(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What is broken is said, and nothing is left open. */
+/* The broken answer is reported, and no open is left. */
 static void a_senseless_read_fails_the_open(void **state)
 {
 	struct fix *f = *state;
@@ -221,7 +221,7 @@ static void a_lost_answer_is_asked_for_again(void **state)
 	opener_finish(&o, f);
 }
 
-/* Whoever waited has gone, and with him what he knows of the block: it is held until the server
+/* The opener has gone and does not keep the block: the client holds the block until the server
  * cannot write there any more. */
 static void the_block_is_held_until_the_answer(void **state)
 {
@@ -236,15 +236,15 @@ static void the_block_is_held_until_the_answer(void **state)
 	assert_true(fix_ends_within(&o.sem, PATIENCE_MS));
 	assert_int_equal(o.op.error, -EINTR);
 	assert_true(atomic_load(&o.buf->refs) > 1);
-	memset(o.piece, 0, sizeof(o.piece)); /* the array was the caller's */
+	memset(o.piece, 0, sizeof(o.piece)); /* the array belongs to the caller */
 	mean_release(&f->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
 	o.op.u.open.open = NULL;
 	opener_finish(&o, f);
 }
 
-/* --- times that hold the verifier of an exclusive create ---------------------------------------
- */
+/* --- times that hold the verifier of an exclusive create
+ * --------------------------------------- */
 
 static void exclusive_init(struct opener *o, struct fix *f, bool late)
 {
@@ -281,7 +281,7 @@ static void else_they_are_set_at_once(void **state)
 	assert_false(o.op.u.open.times_left);
 	assert_int_equal(fix_close(f, o.op.u.open.open), 0);
 	mem_buf_unref(o.buf);
-	/* and so is what goes with them */
+	/* and so are the other attributes */
 	exclusive_init(&o, f, true);
 	o.op.u.open.set.mask = NFS_SET_MODE;
 	assert_int_equal(fix_run(f, &o.op), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_space: what is made of answers, sensible and not.
+ * Unit tests of nfsproto/v4/nfs4_ops_space: the results of good and bad answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* op's kind as for a submission; -errno if it is not sent at all */
+/* op's kind as for a submission; -errno if op is not sent at all */
 static int kind(struct nfs_op *op)
 {
 	int k = nfs4_space_kind(&c, op);
@@ -85,7 +85,7 @@ static void what_the_server_lacks_is_asked_for_once(void **state)
 	assert_int_equal(answer_status(&a, &c, &seek, OP_SEEK, NFS4ERR_NOTSUPP), -EOPNOTSUPP);
 	assert_int_equal(kind(&seek), -EOPNOTSUPP);
 	assert_int_equal(kind(&alloc), NFS_ALLOCATE);
-	/* one that does not even know the number: RFC 8881 16.2.3 */
+	/* a server that does not even know the number: RFC 8881 16.2.3 */
 	assert_int_equal(
 		answer_status(&a, &c, &alloc, OP_ILLEGAL, NFS4ERR_OP_ILLEGAL), -EOPNOTSUPP);
 	assert_int_equal(kind(&alloc), -EOPNOTSUPP);
@@ -120,7 +120,7 @@ static int copy_answer(struct nfs_op *op, uint32_t status, const struct nfs4_cop
 	return answer_read(&a, &c, op, status);
 }
 
-/* The result of the COMMIT behind something else, and how all of it is read. */
+/* The result of the COMMIT behind another operation. Returns how the answer was read. */
 static int commit_answer(struct nfs_op *op, uint32_t status)
 {
 	struct nfs4_commit_res res = {.verf = {1}};
@@ -183,7 +183,7 @@ static void clone_is_tried_where_it_may_work(void **state)
 	op = copy_op(4097, 8192, 5);
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
 	op = copy_op(0, 0, 5);
-	assert_int_equal(clone_answer(&op, NFS4ERR_INVAL), ANSWER_AGAIN); /* for this time */
+	assert_int_equal(clone_answer(&op, NFS4ERR_INVAL), ANSWER_AGAIN); /* for this op only */
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
 	op = copy_op(0, 0, 5);
 	assert_int_equal(clone_answer(&op, NFS4ERR_NOTSUPP), ANSWER_AGAIN); /* for ever */
@@ -208,7 +208,7 @@ static void copies_end_as_the_server_says(void **state)
 	res.response.count = 101;
 	op = copy_op(1, 0, 100);
 	assert_int_equal(copy_answer(&op, NFS4_OK, &res), -EREMOTEIO);
-	res.response.count = 60; /* somewhere in the hundred */
+	res.response.count = 60; /* any 60 bytes of the 100 */
 	res.consecutive = false;
 	op = copy_op(1, 0, 100);
 	assert_int_equal(copy_answer(&op, NFS4_OK, &res), -EOPNOTSUPP);
@@ -218,7 +218,7 @@ static void copies_end_as_the_server_says(void **state)
 static const struct nfs4_copy_res async = {
 	{.async = true, .callback = {1, {7, 7, 7}}}, true, false};
 
-/* An op whose copy the server carries out by itself. */
+/* A copy that the server carries out asynchronously. */
 static struct nfs_op copy_async(void)
 {
 	static const struct nfs4_copy_res only_async = {.consecutive = true};
@@ -254,11 +254,11 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 
 	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	assert_int_equal(op.be.v4.kind, NFS4_K_OFFLOAD_STATUS);
-	/* as nfs4_state_delay() has it */
+	/* as nfs4_state_delay() leaves op */
 	op.be.v4.state = NFS4_T_DELAYED;
 	op.be.v4.user = &c.user;
 	TAILQ_INSERT_TAIL(&srv.delayed, &op, link);
-	end.stateid.other[0] = 8; /* of another one */
+	end.stateid.other[0] = 8; /* of another copy */
 	nfs4_offload_called(&c, &end);
 	assert_ptr_equal(TAILQ_FIRST(&srv.delayed), &op);
 	end.stateid.other[0] = 7;
@@ -268,7 +268,7 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 	assert_int_equal(op.error, 0);
 	assert_int_equal(op.u.copy.copied, 100);
 	assert_int_equal(op.u.copy.committed, NFS_FILE_SYNC);
-	assert_int_equal(op.be.v4.kind, NFS_COPY); /* nothing to be cancelled */
+	assert_int_equal(op.be.v4.kind, NFS_COPY); /* no copy to cancel */
 }
 
 static void a_callback_may_come_first(void **state)
@@ -280,7 +280,7 @@ static void a_callback_may_come_first(void **state)
 	assert_int_equal(copy_answer(&op, NFS4_OK, &async), 0);
 	assert_int_equal(op.u.copy.copied, 100);
 
-	op = copy_op(1, 0, 100); /* it counts once */
+	op = copy_op(1, 0, 100); /* the early callback counts once */
 	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	end.status = NFS4ERR_NOSPC; /* while OFFLOAD_STATUS is asked */
 	nfs4_offload_called(&c, &end);
@@ -304,7 +304,8 @@ static void callbacks_of_nobody_take_no_room(void **state)
 		end.stateid.other[5] = (uint8_t)(i + 1);
 		nfs4_offload_called(&c, &end);
 	}
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER); /* the oldest has gone */
+	/* the oldest record has gone */
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 }
 
 static void a_callback_that_never_comes_is_noticed(void **state)
@@ -319,7 +320,7 @@ static void a_callback_that_never_comes_is_noticed(void **state)
 		assert_int_equal(status_answer(&op, &going), ANSWER_LATER);
 		assert_true(nfs4_offload_ms(&op) >= ms);
 	}
-	do { /* it may be on its way */
+	do { /* the callback may be on its way */
 		rc = status_answer(&op, &over);
 		nfs4_offload_ms(&op);
 	} while (rc == ANSWER_LATER && ++asked < 1000);
@@ -331,7 +332,7 @@ static void a_callback_that_never_comes_is_noticed(void **state)
 
 static char text[] = "0123456789abcdef";
 
-/* A READ_PLUS of 16 bytes at 100, into two segments, that is answered with these pieces. */
+/* A READ_PLUS of 16 bytes at 100, into two segments, answered with these pieces. */
 static int read_plus(
 	struct nfs_op *op, uint8_t to[16], bool eof, const struct nfs4_content *p, unsigned n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_xattr: what is sent at all, and what is made of answers.
+ * Unit tests of nfsproto/v4/nfs4_ops_xattr: which requests are sent at all, and the results of
+ * answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,7 +190,7 @@ static void acls_go_as_they_are(void **state)
 	assert_int_equal(op.u.getacl.len, sizeof(acl));
 	assert_memory_equal(buf, acl, sizeof(acl));
 
-	res = (struct nfs4_getattr_res){.attrs.vals.data = acl}; /* this object has none */
+	res = (struct nfs4_getattr_res){.attrs.vals.data = acl}; /* this object has no ACL */
 	answer_begin(&a);
 	answer_ok(&a, OP_PUTFH);
 	nfs4_put_getattr_res(&a.x, NFS4_OK, &res);

@@ -3,7 +3,7 @@
  *
  * Unit tests of nfsproto/wire/nfs4_xdr: results of every operation against vectors written by hand
  * from RFC 5662, RFC 7863 and RFC 8276, directories' entries, names of extended attributes, ACLs,
- * the peek at a READ; and that no vector exceeds its bound in nfsproto/wire/ulb.
+ * the peek at a READ. Also, no vector exceeds its bound in nfsproto/wire/ulb.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -231,7 +231,7 @@ static void entries_obey_every_budget(void **state)
 
 		if (budget < 8)
 			continue;
-		xdr_out_init(&o, buf, budget); /* the buffer is */
+		xdr_out_init(&o, buf, budget); /* the buffer is the limit */
 		fill(&o, 100000, 0, &status);
 		assert_true(xdr_out_ok(&o));
 		assert_int_equal(status, budget >= 8 + FRAME + ENTRY ? NFS4_OK : NFS4ERR_TOOSMALL);
@@ -283,7 +283,7 @@ static void names_of_attributes_obey_every_budget(void **state)
 
 		if (budget < 8)
 			continue;
-		xdr_out_init(&o, buf, budget); /* the buffer is */
+		xdr_out_init(&o, buf, budget); /* the buffer is the limit */
 		nfs4_xattrs_begin(&l, &o, UINT32_MAX, 0);
 		while (nfs4_xattrs_add(&l, &a))
 			;
@@ -322,7 +322,7 @@ static void names_of_attributes_come_back(void **state)
 	assert_true(got.len == 2 && memcmp(got.s, "bb", 2) == 0);
 	assert_false(nfs4_xattr_names_next(&r, &pos, &got));
 
-	xdr_out_init(&o, buf, sizeof(buf)); /* none at all */
+	xdr_out_init(&o, buf, sizeof(buf)); /* no ACE at all */
 	nfs4_xattrs_begin(&l, &o, 4096, 0);
 	assert_int_equal(nfs4_xattrs_end(&l, 0, true), NFS4_OK);
 	xdr_in_init(&x, buf, o.len);
@@ -332,7 +332,7 @@ static void names_of_attributes_come_back(void **state)
 	assert_true(r.eof && r.n == 0 && !nfs4_xattr_names_next(&r, &pos, &got));
 }
 
-/* Counts that the rest of the message could hold, but not what they count. */
+/* Counts that the rest of the message could hold, without the counted items. */
 static void impossible_results_fail(void **state)
 {
 	static const char *const bad[] = {
@@ -416,7 +416,7 @@ static void peek_finds_nothing_where_nothing_is(void **state)
 		nfs4_peek_read(buf, vec_bytes("00000000 00000000 00000002 0000001d 00000000 "
 					      "00000019 00000000 00000000 00000005",
 					    buf, 256)),
-		0); /* an operation that is not stepped over */
+		0); /* an operation that the peek does not step over */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_server: a server by itself, without any mount, with users that are
+ * Unit tests of nfsproto/v4/nfs4_server: a server alone, without any mount, with users that are
  * no mounts, with two mounts, with two connections.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@
 struct user {
 	struct nfs4_user base;
 	atomic_uint polls, reclaims, checks, revoked;
-	unsigned unknown; /* times that it cannot find out what is revoked */
+	unsigned unknown; /* how often the user cannot find the revoked state */
 };
 
 static struct user *user_of(struct nfs4_user *u)
@@ -76,7 +76,7 @@ static struct nfs_mount_params params(struct fix *f)
 	};
 }
 
-/* A server that is up, with that many connections; users, n of them, join it. */
+/* A server that is up, with this number of connections; n users join the server. */
 static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *users, unsigned n)
 {
 	struct nfs_mount_params p = params(f);
@@ -94,7 +94,7 @@ static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *use
 	return srv;
 }
 
-/* Gives it up; the peer must be left without any state of ours. */
+/* Gives the server up; no state of ours may be left at the peer. */
 static void give_up(struct fix *f, struct nfs4_server *srv, struct user *users, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -118,7 +118,7 @@ static void needs_no_mount(void **state)
 	give_up(f, srv, NULL, 0);
 }
 
-/* What the state manager was asked for has been done. */
+/* The state manager has done all its work. */
 static void settle(struct nfs4_server *srv)
 {
 	bool busy = true;
@@ -158,7 +158,7 @@ static void binds_the_connection_that_is_unbound(void **state)
 	nfs4_conn_unbound(nfs4_server_conn(srv));
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
 	settle(srv);
-	nfs4_state_want(srv, NFS4_TODO_BIND); /* none is unbound */
+	nfs4_state_want(srv, NFS4_TODO_BIND); /* no connection is unbound */
 	settle(srv);
 	give_up(f, srv, NULL, 0);
 	assert_int_equal(f->srv.count[OP_BIND_CONN_TO_SESSION], 1);
@@ -181,7 +181,7 @@ static void tells_all_users_of_revoked_state(void **state)
 	}
 }
 
-/* A user that could not find out what is revoked is asked again, and no state counts until then. */
+/* A user that could not find the revoked state is asked again, and no state counts until then. */
 static void asks_again_what_is_revoked(void **state)
 {
 	struct fix *f = *state;
@@ -244,7 +244,7 @@ static void reads(struct fix *f, const struct pair *two, unsigned i)
 	assert_int_equal(n, 1000);
 }
 
-/* Both with an open file. */
+/* Two mounts, both with an open file. */
 static void mount_two(struct fix *f, struct pair *two)
 {
 	struct nfs_mount_params p = params(f);
@@ -272,7 +272,7 @@ static void two_mounts_share_a_session(void **state)
 	reads(f, &two, 0);
 	reads(f, &two, 1);
 	assert_null(nfs_client_free(two.mount[0]));
-	assert_int_equal(f->srv.nopens, 1); /* it has closed what was its own */
+	assert_int_equal(f->srv.nopens, 1); /* the first mount has closed its own open */
 	assert_int_equal(f->srv.nsessions, 1);
 	reads(f, &two, 1);
 	mean_lose_session(&f->srv);
@@ -303,7 +303,7 @@ static void a_restart_has_both_mounts_reclaim(void **state)
 	fix_unmount_clean(f); /* with the file open */
 }
 
-/* What one has under way ends with it; what the other has does not. */
+/* Ops of the leaving mount end with the mount; ops of the other mount do not. */
 static void one_leaves_a_server_that_is_silent(void **state)
 {
 	struct fix *f = *state;
@@ -327,7 +327,7 @@ static void one_leaves_a_server_that_is_silent(void **state)
 	assert_true(fix_ends_within(&sem[1], WAIT_MS));
 	assert_int_equal(op[1].error, 0);
 	reads(f, &two, 1);
-	fix_forget_opens(f); /* that of the one that left is still there: it was not closed */
+	fix_forget_opens(f); /* the open of the mount that left is still there: it was not closed */
 	f->nfs = nfs_client_free(f->nfs);
 	assert_int_equal(f->srv.nsessions, 0);
 }
@@ -345,7 +345,7 @@ static void a_mount_that_fails_disturbs_nobody(void **state)
 	assert_int_equal(e.kind, ERR_NO_EXPORT);
 	assert_int_equal(f->srv.nsessions, 1);
 	p.export = "/";
-	mean_lose_session(&f->srv); /* and the next one mends it */
+	mean_lose_session(&f->srv); /* and the next mount repairs the session */
 	f->nfs = nfs4_mount_on(srv, &p, &e);
 	assert_non_null(f->nfs);
 	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
@@ -397,7 +397,7 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
-	/* the backchannel is the first one's */
+	/* the backchannel uses the first connection */
 	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
 	settle(srv);
@@ -413,7 +413,7 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A connection that cannot be bound, being another server's, is not used. */
+/* A connection that cannot be bound, because it leads to another server, is not used. */
 static void does_without_a_second_connection(void **state)
 {
 	struct fix *f = *state;

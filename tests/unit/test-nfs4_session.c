@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/v4/nfs4_session: establishing a session with a server that refuses, loses
- * replies, falls silent or lies, and giving it back.
+ * replies, falls silent or lies, and giving the session back.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -17,7 +17,8 @@
 #include "nfsproto/v4/nfs4_server.h"
 #include "transport/log.h"
 
-/* Starts a server with that many connections; NULL with *e set if that fails, then it is gone. */
+/* Starts a server with this number of connections; NULL with *e set if the start fails; then the
+ * server is freed. */
 static struct nfs4_server *start(struct fix *f, unsigned conns, struct err *e)
 {
 	struct nfs_mount_params p = {
@@ -71,7 +72,7 @@ static void fails(struct fix *f, enum err_kind kind, const char *word)
 struct refusal {
 	uint32_t op, status;
 	unsigned times;
-	enum err_kind kind; /* ERR_NONE: it is overcome */
+	enum err_kind kind; /* ERR_NONE: the client recovers */
 	const char *word;
 };
 
@@ -128,7 +129,7 @@ static void create_session_is_refused(void **state)
 	REFUSE(*state, list);
 }
 
-/* The first one is that of RECLAIM_COMPLETE. */
+/* The first SEQUENCE is that of RECLAIM_COMPLETE. */
 static void sequence_is_refused(void **state)
 {
 	static const struct refusal list[] = {
@@ -152,7 +153,7 @@ static void sequence_is_refused(void **state)
 	REFUSE(*state, list);
 }
 
-/* The lower of its minor versions is found where none is asked for. */
+/* If the mount names no minor version, the client finds the server's lower one. */
 static void a_minor_version_is_found(void **state)
 {
 	struct fix *f = *state;
@@ -174,7 +175,8 @@ static void a_minor_version_is_found(void **state)
 
 /* --- lost replies ----------------------------------------------------------------------------- */
 
-/* Each step is carried out, its answer is lost with the connection, and it is asked for again. */
+/* The server carries each step out, the answer is lost with the connection, and the client asks
+ * again. */
 static void a_reply_is_lost(void **state)
 {
 	static const uint32_t ops[] = {OP_EXCHANGE_ID, OP_CREATE_SESSION, OP_RECLAIM_COMPLETE,
@@ -188,7 +190,7 @@ static void a_reply_is_lost(void **state)
 		f->srv.cut_times = 1;
 		starts(f);
 		assert_int_equal(f->srv.cut_times, 0);
-		assert_int_equal(f->srv.session_no, sessions + 1); /* it is the same session */
+		assert_int_equal(f->srv.session_no, sessions + 1); /* still the same session */
 	}
 	assert_int_equal(f->srv.misordered, 0);
 }
@@ -209,7 +211,7 @@ static void the_server_falls_silent(void **state)
 	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		f->srv.hold_op = steps[i].op;
 		fails(f, ERR_UNREACHABLE, steps[i].step);
-		left_nothing(f); /* what is held has not been carried out */
+		left_nothing(f); /* the held request has not been carried out */
 		pthread_mutex_lock(&f->srv.lock);
 		for (unsigned k = 0; k < f->srv.nheld; k++)
 			rpc_req_drop(f->srv.held[k]);
@@ -309,7 +311,7 @@ static void giving_back_is_put_off_or_refused(void **state)
 	fix_fails(f, OP_DESTROY_SESSION, NFS4ERR_BADSESSION, 1);
 	srv = start(f, 1, &e);
 	assert_non_null(srv);
-	nfs4_server_unref(srv); /* the client ID is asked to be given back all the same */
+	nfs4_server_unref(srv); /* the client asks the server to drop the client ID all the same */
 	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 2);
 	assert_true(f->srv.count[OP_DESTROY_CLIENTID] > 3);
 }

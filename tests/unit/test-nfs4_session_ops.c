@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_session_ops: what is said about client ID, session and stateids,
- * and what is made of the answers.
+ * Unit tests of nfsproto/v4/nfs4_session_ops: the requests about client ID, session and stateids,
+ * and the use of the answers.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ struct session {
 	struct nfs4_server srv;
 	struct nfs4_sync s;
 	struct answer a;
-	struct nfs4_args said; /* its pointers lead into a */
+	struct nfs4_args said; /* with pointers into a */
 };
 
 static int setup(void **state)
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The one operation that kind says goes to t->said. */
+/* Puts the one operation of this kind into t->said. */
 static void say(struct session *t, unsigned kind)
 {
 	struct nfs4_compound_args head;
@@ -74,7 +74,7 @@ static void say(struct session *t, unsigned kind)
 	assert_true(xdr_in_done(&in));
 }
 
-/* What kind makes of the answer that has been put together: 0, the status, or the errno. */
+/* The verdict of kind on the answer that has been put together: 0, the status, or the errno. */
 static int hear(struct session *t, unsigned kind, uint32_t status)
 {
 	struct nfs4_reply r;
@@ -96,7 +96,7 @@ static int hear(struct session *t, unsigned kind, uint32_t status)
 	}
 }
 
-/* op alone has failed with status. */
+/* op, the only operation, has failed with status. */
 static int hear_failure(struct session *t, unsigned kind, uint32_t op, uint32_t status)
 {
 	answer_begin(&t->a);
@@ -146,7 +146,7 @@ static void a_client_id_is_kept_as_it_comes(void **state)
 		hear_failure(t, NFS4_K_EXCHANGE_ID, OP_CREATE_SESSION, NFS4ERR_DELAY), -EBADMSG);
 }
 
-/* Nobody asked for it, and nobody here could do what it demands. */
+/* The client has not asked for state protection, and cannot do the required steps. */
 static void state_protection_is_refused(void **state)
 {
 	struct nfs4_exchange_id_res res = {.protect = SP4_MACH_CRED};
@@ -155,7 +155,7 @@ static void state_protection_is_refused(void **state)
 	assert_int_equal(hear_exchange_id(t, &res), -EBADMSG);
 }
 
-/* It is shown to people, and the first answer counts. */
+/* The name is shown to users, and the first answer counts. */
 static void a_server_s_name_is_made_printable(void **state)
 {
 	static const char ugly[] = "a\0b\n\x1b[2J\xff~";
@@ -230,7 +230,7 @@ static void a_session_is_kept_and_counted(void **state)
 	assert_int_equal(t->srv.fore.maxrequests, 8);
 }
 
-/* Each limit by itself; the session is there all the same, and must be destroyed. */
+/* Each limit alone; the session exists all the same, and must be destroyed. */
 static void a_session_of_no_use_is_refused_with_a_sentence(void **state)
 {
 	static const struct {
@@ -267,7 +267,7 @@ static void a_connection_is_bound_to_this_session_only(void **state)
 	struct nfs4_bind_conn_to_session_res res = {.session = session, .dir = CDFS4_BOTH};
 	struct session *t = *state;
 
-	for (int i = 0; i < 2; i++) { /* only the first is to have the backchannel */
+	for (int i = 0; i < 2; i++) { /* only the first connection shall have the backchannel */
 		t->s.op.be.v4.conn = &t->srv.conn[i];
 		say(t, NFS4_K_BIND);
 		assert_int_equal(t->said.op, OP_BIND_CONN_TO_SESSION);
@@ -277,7 +277,7 @@ static void a_connection_is_bound_to_this_session_only(void **state)
 			t->said.u.bind_conn_to_session.dir, i ? CDFC4_FORE : CDFC4_FORE_OR_BOTH);
 	}
 	for (int i = 0; i < 3; i++) {
-		res.dir = i ? CDFS4_FORE : CDFS4_BOTH; /* without the backchannel is well, too */
+		res.dir = i ? CDFS4_FORE : CDFS4_BOTH; /* no backchannel is fine, too */
 		res.session.id[0] = i == 2 ? '?' : session.id[0];
 		answer_begin(&t->a);
 		nfs4_put_bind_conn_to_session_res(&t->a.x, NFS4_OK, &res);
@@ -352,7 +352,7 @@ static void there_are_as_many_verdicts_as_stateids(void **state)
 	assert_memory_equal(t->s.u.test.code, codes, 3 * sizeof(codes[0]));
 }
 
-/* Asking after a slot may bring the answer to what was sent with it before. */
+/* A test of a slot may bring the answer to the slot's earlier request. */
 static void whatever_a_doubtful_slot_answers_is_an_answer(void **state)
 {
 	struct session *t = *state;

@@ -99,7 +99,8 @@ static void test_target(void **state)
 	assert_null(nfs4_slots_take_locked(&s, false));
 	nfs4_slots_target_locked(&s, 1, UINT32_MAX); /* highest rules when it is the lower */
 	assert_int_equal(s.limit, 2);
-	nfs4_slots_target_locked(&s, UINT32_MAX, UINT32_MAX); /* never more than there are */
+	/* never more than the slots that exist */
+	nfs4_slots_target_locked(&s, UINT32_MAX, UINT32_MAX);
 	assert_int_equal(s.limit, 8);
 	nfs4_slots_put_locked(&s, a, NFS4_SLOT_USED);
 	nfs4_slots_finish(&s);

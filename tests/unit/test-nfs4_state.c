@@ -52,8 +52,8 @@ static void test_reboot(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The client ID is asked for again and turns out to be the same: with it goes the sequence of
- * CREATE_SESSIONs. */
+/* The client ID is asked for again and turns out to be the same: the sequence of CREATE_SESSIONs
+ * goes on. */
 static void test_same_clientid(void **state)
 {
 	struct fix *f = *state;
@@ -85,8 +85,8 @@ static void test_reboot_no_grace(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Until the server has heard RECLAIM_COMPLETE it opens nothing: whatever comes between is not the
- * end of it. */
+/* Until the server has heard RECLAIM_COMPLETE it opens no file: no event in between ends the
+ * attempts. */
 static void test_reclaim_complete(void **state)
 {
 	struct fix *f = *state;
@@ -113,7 +113,7 @@ static void test_reclaim_complete(void **state)
 	fix_unmount_clean(f);
 }
 
-/* An open is made anew, and closed at the end, by who opened it. */
+/* An open is made anew, and closed at the end, with the opener's credential. */
 static void test_opener_cred(void **state)
 {
 	struct fix *f = *state;
@@ -155,7 +155,7 @@ static void test_bad_stateid(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What is said of the slot is no verdict on the open. */
+/* A verdict on the slot is no verdict on the open. */
 static void test_reopen_misordered(void **state)
 {
 	struct fix *f = *state;
@@ -199,12 +199,12 @@ static void test_misordered(void **state)
 	struct fix *f = *state;
 
 	pthread_mutex_lock(&f->srv.lock);
-	f->srv.seq[0]++; /* the server counted one that we never sent */
+	f->srv.seq[0]++; /* the server counted a request that we never sent */
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(fix_getattr(f), 0);
 	pthread_mutex_lock(&f->srv.lock);
-	f->srv.seq[0] += 7; /* hopelessly apart: only a new session helps */
+	f->srv.seq[0] += 7; /* too far apart: only a new session helps */
 	f->srv.seq[1] += 7;
 	pthread_mutex_unlock(&f->srv.lock);
 	for (int i = 0; i < 10; i++)
@@ -238,7 +238,8 @@ static void test_recall(void **state)
 	fix_quirk(f, Q_DELEGATION);
 	open = fix_open(f, O_RDONLY, &fh);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
-	assert_int_equal(mean_recall(&f->srv, 2, &fh, &id), NFS4_OK); /* it is on its way back */
+	/* the delegation is on its way back */
+	assert_int_equal(mean_recall(&f->srv, 2, &fh, &id), NFS4_OK);
 	mean_release(&f->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_int_equal(f->srv.ndelegs, 0);

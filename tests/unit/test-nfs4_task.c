@@ -37,7 +37,7 @@ static void test_delay(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A wait for a server, however long, does not count against an op whose slot is out of step. */
+/* A wait for a server, however long, does not count against an op with a slot out of step. */
 static void test_strays(void **state)
 {
 	struct nfs_op op = {.tries = 1000};
@@ -48,7 +48,7 @@ static void test_strays(void **state)
 	assert_true(nfs4_task_may_stray(&op, 9));
 }
 
-/* An op of a soft mount ends although no try of it has waited. */
+/* An op of a soft mount ends although no try of the op has waited. */
 static void test_soft_without_pauses(void **state)
 {
 	struct fix *f = *state;
@@ -61,7 +61,7 @@ static void test_soft_without_pauses(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What was made must not be made twice when only the question after it was answered DELAY. */
+/* An object must not be made twice when only the GETATTR after the change was answered DELAY. */
 static void test_delay_after_change(void **state)
 {
 	struct fix *f = *state;
@@ -90,8 +90,8 @@ static void test_delay_after_change(void **state)
 	fix_unmount_clean(f);
 }
 
-/* SEQUENCE answered DELAY: the server is carrying out the very request, and its answer belongs to
- * the slot's sequence id. Nothing else may be sent with that. */
+/* SEQUENCE answered DELAY: the server is carrying out the very request, and the answer belongs to
+ * the slot's sequence ID. No other request may be sent with that sequence ID. */
 static void test_busy_slot(void **state)
 {
 	struct fix *f = *state;
@@ -112,7 +112,7 @@ static void test_busy_slot(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The same while it waits for its next try: unmounting, cancelling, losing the session. */
+/* The same while the op waits for its next try: unmounting, cancelling, losing the session. */
 static void test_busy_slot_left(void **state)
 {
 	struct fix *f = *state;
@@ -147,14 +147,14 @@ static void test_exclusive_create(void **state)
 	struct nfs_fh fh;
 	struct nfs_open *open = fix_open(f, O_RDWR | O_CREAT | O_EXCL, &fh);
 
-	/* the server said that the mode was not set */
+	/* the server's answer: the mode was not set */
 	assert_int_equal(f->srv.count[OP_SETATTR], 1);
 	assert_int_equal(fix_close(f, open), 0);
 	fix_unmount_clean(f);
 }
 
-/* A server that can hold no more files open has only NFS4ERR_NOSPC to say so; who creates nothing
- * is not told of a full disk. */
+/* A server that can hold no more files open has only NFS4ERR_NOSPC to say so; an opener that
+ * creates nothing is not told of a full disk. */
 static void test_too_many_opens(void **state)
 {
 	struct fix *f = *state;
@@ -170,7 +170,7 @@ static void test_too_many_opens(void **state)
 	fix_unmount_clean(f);
 }
 
-/* OPEN succeeds, but not what tells the file's handle: no open may be left. */
+/* OPEN succeeds, but the GETFH behind OPEN fails: no open may be left. */
 static void test_open_getfh(void **state)
 {
 	struct fix *f = *state;
@@ -191,7 +191,7 @@ static void test_open_getfh(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server cannot keep the reply of a change: it is made all the same. */
+/* The server cannot keep the reply of a change: the change is made all the same. */
 static void test_too_big_to_cache(void **state)
 {
 	struct fix *f = *state;
@@ -219,7 +219,7 @@ static void test_truncating_open(void **state)
 
 	fix_close(f, fix_open(f, O_WRONLY | O_TRUNC, &fh));
 	assert_int_equal(f->srv.count[OP_SETATTR], 1);
-	/* refused: the open that came with it is given back */
+	/* refused: the open that came with the truncation is given back */
 	fix_fails(f, OP_SETATTR, NFS4ERR_ROFS, 1);
 	assert_int_equal(fix_run(f, &op), -EROFS);
 	assert_int_equal(f->srv.nopens, 0);
@@ -249,7 +249,8 @@ static void test_cancel_sent(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server has a change of data: it may execute it after what comes by other slots. */
+/* The server has a change of data: the server may execute the change after requests of other
+ * slots. */
 static void test_cancel_change(void **state)
 {
 	struct fix *f = *state;
@@ -266,7 +267,7 @@ static void test_cancel_change(void **state)
 	mean_release(&f->srv);
 	assert_true(fix_ends_within(&sem, 60000));
 	assert_int_equal(op.error, 0);
-	/* what it has refused is not sent again */
+	/* a refused request is not sent again */
 	f->srv.hold_op = OP_SETATTR;
 	fix_fails(f, OP_SETATTR, NFS4ERR_DELAY, 1);
 	fix_start(f, &op, &sem);
@@ -275,7 +276,7 @@ static void test_cancel_change(void **state)
 	mean_release(&f->srv);
 	assert_true(fix_ends_within(&sem, 60000));
 	assert_int_equal(op.error, -EINTR);
-	/* nor does it hold up the end of the mount */
+	/* nor does the request hold up the end of the mount */
 	f->srv.hold_op = OP_SETATTR;
 	fix_start(f, &op, &sem);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
@@ -286,7 +287,8 @@ static void test_cancel_change(void **state)
 	mean_release(&f->srv);
 }
 
-/* SEQUENCE is answered DELAY: the server may be executing the same request, so it is asked on. */
+/* SEQUENCE is answered DELAY: the server may be executing the same request, so the client goes on
+ * asking. */
 static void test_cancel_busy_change(void **state)
 {
 	struct fix *f = *state;
@@ -329,13 +331,13 @@ static void test_cancel_waiting(void **state)
 	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 1000);
 	fix_start(f, &op[0], &sem[0]);
 	usleep(100000);
-	nfs_cancel(&op[0]); /* waiting for its time */
+	nfs_cancel(&op[0]); /* while waiting for the time of the next try */
 	assert_true(fix_ends_within(&sem[0], 60000));
 	assert_int_equal(op[0].error, -EINTR);
 	fix_unmount_clean(f);
 }
 
-/* When the server lets more slots be used again, they serve those who are waiting. */
+/* When the server allows more slots again, waiting ops get the slots. */
 static void test_more_slots(void **state)
 {
 	enum { WAITING = 8 };
@@ -365,7 +367,7 @@ static void test_more_slots(void **state)
 	fix_unmount_clean(f);
 }
 
-/* What the server has opened for a user who is gone is closed again. */
+/* A file that the server has opened for a cancelled OPEN is closed again. */
 static void test_cancel_open(void **state)
 {
 	struct fix *f = *state;
@@ -399,8 +401,8 @@ static void *release_when_leaving(void *arg)
 	return NULL;
 }
 
-/* The answer to the OPEN of a user who is gone comes when the mount is going too; and so does the
- * turn of a CLOSE that was waiting for a slot. */
+/* The answer to a cancelled OPEN comes while the mount is going; and so does the turn of a CLOSE
+ * that was waiting for a slot. */
 static void test_cancel_open_unmount(void **state)
 {
 	struct fix *f = *state;
@@ -429,7 +431,7 @@ static void test_cancel_open_unmount(void **state)
 	assert_int_equal(close.error, -ENOTCONN);
 }
 
-/* Many files are closed at unmount, which has no time to do it one by one (6 s), and in spite of
+/* The unmount closes many files, without time to close each in turn (6 s), and in spite of
  * DELAY. */
 static void test_unmount_open(void **state)
 {
@@ -443,7 +445,7 @@ static void test_unmount_open(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Cancelling at any moment: each op ends once, nothing stays open, no slot is lost. */
+/* Cancelling at any moment: each op ends once, no file stays open, no slot is lost. */
 static void test_cancel_any_time(void **state)
 {
 	enum { ROUND = 24, ROUNDS = 60 };

@@ -76,7 +76,7 @@ static void arguments_cut_anywhere_fail(void **state)
 	}
 }
 
-/* Random words in random places: what still decodes must encode to a fixed point. */
+/* Random words in random places: a message that still decodes must encode to a fixed point. */
 static void random_arguments_reach_a_fixed_point(void **state)
 {
 	uint8_t in[1024], once[8192], twice[8192];
@@ -113,7 +113,7 @@ static void random_arguments_reach_a_fixed_point(void **state)
 #define NETLOCS5_HEX  NETLOC_HEX NETLOC_HEX NETLOC_HEX NETLOC_HEX NETLOC_HEX
 #define NETLOCS15_HEX NETLOCS5_HEX NETLOCS5_HEX NETLOCS5_HEX
 
-/* hex with much room behind it, so that it is not for want of bytes that a count is refused */
+/* hex with much room behind it, so that no count is refused for want of bytes */
 static int decode_with_room(const char *hex)
 {
 	static uint8_t buf[2u << 20];
@@ -133,7 +133,7 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"00000009 ffffffff 00000000",		  /* bitmap of 2^32-1 words */
 		"00000016 00000081 00000000",		  /* handle of 129 bytes */
 		"0000000f 00001001",			  /* name of 4097 bytes */
-		"0000000f fffffffd 00000000",		  /* name whose end wraps around */
+		"0000000f fffffffd 00000000",		  /* name with a length that wraps around */
 		"00000034 00000002",			  /* secinfo style 2 */
 		"00000037 10000001 " SID_HEX,		  /* count * 16 wraps in 32 bits */
 		"00000028 40000000 00000009",		  /* nine security flavours */
@@ -145,7 +145,7 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"0000003a 00000002",					    /* boolean 2 */
 		"0000002a " VERF_HEX "00000003 69643100 00000103 00000003", /* protect 3 */
 		"00000022 " SID_HEX "00000000 00010004", /* attrlist beyond the message */
-		/* COPY: 17 source servers; a kind of address that is none; one of 4097 bytes */
+		/* COPY: 17 source servers; an unknown kind of address; an address of 4097 bytes */
 		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000011",
 		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000001 00000000 00000000",
 		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000001 00000003 00000000 00001001",
@@ -165,7 +165,7 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000010 00000001 00000000 " NETLOCS15_HEX,
 		"0000003c " SID_HEX SID2_HEX COPY_HEX
 		"00000001 00000003 00000003 74637000 00001000",
-		"00000045 " SID_HEX "00000000 00000000 00000007", /* the server's to refuse */
+		"00000045 " SID_HEX "00000000 00000000 00000007", /* for the server to refuse */
 		"00000049 00000001 " NAME_HEX "00100000",
 	};
 
@@ -263,7 +263,7 @@ static void a_result_of_another_operation_fails(void **state)
 	assert_int_equal(status, NFS4ERR_NOENT);
 	xdr_in_init(&x, buf, 8);
 	assert_int_equal(nfs4_get_op_res(&x, OP_PUTFH, &status), -EBADMSG);
-	/* but for one that the server does not know */
+	/* but for an operation that the server does not know */
 	xdr_in_init(&x, buf, vec_bytes("0000273c 0000273c", buf, 64));
 	assert_int_equal(nfs4_get_op_res(&x, OP_SEEK, &status), 0);
 	assert_int_equal(status, NFS4ERR_OP_ILLEGAL);

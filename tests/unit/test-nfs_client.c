@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_client: what a mount tells its user unasked, by either version.
+ * Unit tests of nfsproto/nfs_client: the upcalls of a mount to its user, for both versions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* What has been told. */
+/* The upcalls so far. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -66,7 +66,7 @@ static void connection(void *ctx, enum nfs_connection what)
 static const struct nfs_client_upcalls upcalls = {
 	.recalled = recalled, .lost = lost, .attributes = attributes, .connection = connection};
 
-/* Waits until *what has been told n times. */
+/* Waits until the counter has reached n. */
 static void wait_told(const unsigned *what, unsigned n)
 {
 	struct timespec t;
@@ -164,7 +164,7 @@ static void lost_opens_are_told(void **state)
 	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
 	wait_told(&told.lost[NFS_LOST_GAP], 1);
 	assert_true(nfs_fh_equal(&told.fh, &fh));
-	mean_reboot(&f->srv); /* reclaimed: nobody has come in between */
+	mean_reboot(&f->srv); /* reclaimed: no other client has come in between */
 	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
 	fix_forget_opens(f);
 	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
@@ -199,7 +199,7 @@ static void lost_locks_are_told(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The user of the CLOSE has gone; what it brings is told all the same. */
+/* The caller of the CLOSE has gone; the attributes of the answer are told all the same. */
 static void attributes_that_nobody_waits_for_are_told(void **state)
 {
 	uint64_t before = clock_ns();
@@ -236,7 +236,7 @@ static void a_lost_connection_is_told_and_that_it_is_back(void **state)
 		wait_told(&told.connection[NFS_CONNECTION_BACK], i);
 		assert_int_equal(told.connection[NFS_CONNECTION_LOST], i);
 	}
-	fix_unmount_clean(f); /* which is no loss */
+	fix_unmount_clean(f); /* the end of the mount is no loss */
 	assert_int_equal(told.connection[NFS_CONNECTION_LOST], 3);
 	assert_int_equal(told.connection[NFS_CONNECTION_SILENT], 0);
 }
@@ -250,7 +250,7 @@ static void silence_is_told_and_its_end(void **state)
 	f->srv.hold_op = OP_GETATTR;
 	assert_int_equal(fix_getattr(f), -ETIMEDOUT);
 	assert_int_equal(fix_getattr(f), -ETIMEDOUT);
-	pthread_mutex_lock(&told.lock); /* meanwhile it may have answered something else */
+	pthread_mutex_lock(&told.lock); /* meanwhile the server may have answered another request */
 	silent = told.connection[NFS_CONNECTION_SILENT];
 	assert_true(silent && silent - told.connection[NFS_CONNECTION_ANSWERS] <= 1);
 	pthread_mutex_unlock(&told.lock);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/nfs_unsure: servers that carry a call out, lose the connection before the
- * answer, and have forgotten the call when it is sent again.
+ * answer, and have forgotten the call when the client sends the call again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static void a_time_that_the_caller_sets_is_no_mark(void **state)
 	assert_int_equal(nfs_unsure_failed(&op, -EEXIST), NFS_V_FAILED);
 }
 
-/* A directory that another client made is not ours, whatever else it looks like. */
+/* A directory that another client made is not ours, even if all else is equal. */
 static void the_mark_tells_ours_from_others(void **state)
 {
 	struct nfs_op op = op_mkdir(&other);
@@ -135,13 +135,13 @@ static void a_directory_over_nfsv3(void **state)
 
 	f->m.made = NFS_DIR;
 	assert_int_equal(lost3(f, NFS3PROC_MKDIR, NFS3ERR_EXIST, &op), -EEXIST);
-	/* the server keeps the time that it was told: that of this very call */
+	/* the server keeps the time of this very call */
 	op = op_mkdir(&f->root);
 	op.u.create.set.mask = NFS_SET_ATIME;
 	op.u.create.set.atime = f->m.made_atime = (struct timespec){1000, 77};
 	assert_int_equal(lost3(f, NFS3PROC_MKDIR, NFS3ERR_EXIST, &op), 0);
 	assert_true(nfs_fh_equal(&op.u.create.fh, &f->file));
-	f->m.fails[NFS3PROC_LOOKUP].status = NFS3ERR_ACCES; /* nothing can be seen */
+	f->m.fails[NFS3PROC_LOOKUP].status = NFS3ERR_ACCES; /* the mark cannot be seen */
 	f->m.fails[NFS3PROC_LOOKUP].times = 1;
 	assert_int_equal(lost3(f, NFS3PROC_MKDIR, NFS3ERR_EXIST, &op), -EEXIST);
 	f->m.bare = true;

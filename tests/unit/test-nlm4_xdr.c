@@ -33,7 +33,7 @@
 		true, 42, {(const uint8_t *)"own1", 4}, 0x100000000, 4096                          \
 	}
 
-/* Each kind of message behind one signature: decodes x and encodes what came out to o. */
+/* Each kind of message behind one signature: decodes x and encodes the result to o. */
 #define AGAIN(name)                                                                                \
 	static int again_##name(struct xdr_in *x, struct xdr_out *o)                               \
 	{                                                                                          \

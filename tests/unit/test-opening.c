@@ -33,7 +33,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A request about ino. */
+/* Makes a request about ino. */
 static struct request *about_ino(void)
 {
 	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 1};
@@ -57,10 +57,10 @@ static void an_open_waits_while_the_name_goes(void **state)
 	assert_true(opening_claim(two, inode_ref(ino), false));
 	assert_true(opening_waits(open, open_step));
 	opening_claim_end(one);
-	assert_int_equal(opened, 0); /* the other still removes one */
+	assert_int_equal(opened, 0); /* the other request still removes a name */
 	opening_claim_end(two);
 	assert_int_equal(opened, 1);
-	opening_claim_end(two); /* without a claim it does nothing */
+	opening_claim_end(two); /* without a claim the call does nothing */
 	request_end(one, 0);
 	request_end(two, 0);
 	open = about_ino();

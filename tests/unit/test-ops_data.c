@@ -54,7 +54,7 @@ static void the_end_of_the_file_ends_a_read(void **state)
 	assert_int_equal(kernel_read(node, fh, 1 << 20, back, 4096), 0);
 }
 
-/* The first part sees the end at 1000, though the others have found data. */
+/* The first part sees the end at 1000, though the other parts have found data. */
 static bool grows(struct nfs_op *op)
 {
 	if (op->type != NFS_READ || op->u.read.offset)
@@ -73,7 +73,7 @@ static void nothing_is_told_behind_a_gap(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 1000);
 }
 
-/* Behind the end of the file there is nothing, and no zeros either. */
+/* Behind the end of the file there is no data, and there are no zeros either. */
 static void behind_the_end_is_nothing(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -191,7 +191,8 @@ static void a_read_whose_process_is_killed_ends(void **state)
 	fs->info.rsize = 4096;
 	fake_knobs.hang[NFS_READ] = true;
 	number = kernel_send_read(node, fh, 0, SIZE);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it is under way */
+	/* the READ is under way */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
 	assert_int_equal(kernel_wait(number).error, -EINTR);
@@ -209,7 +210,7 @@ static void a_write_is_cut_into_parts(void **state)
 	assert_true(count(NFS_WRITE) >= 2 * SIZE / 4096);
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
 	assert_memory_equal(back, data, SIZE);
-	/* a small one goes another way */
+	/* a small write goes another way */
 	assert_int_equal(kernel_write(node, fh, 50, data, 10, O_RDWR), 10);
 	assert_int_equal(stats_get(&fs->stats.small_bytes), 10);
 	assert_int_equal(kernel_read(node, fh, 0, back, 100), 100);
@@ -228,11 +229,11 @@ static void a_write_that_fails_on_its_way_is_short(void **state)
 	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
 	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -ENOSPC);
 	all_is_back();
-	/* write(2) was told: close need not say it again */
+	/* write(2) told the error: close need not tell again */
 	assert_int_equal(kernel_flush(node, fh), 0);
 }
 
-/* Nobody is there to be told of it: close is. */
+/* No process waits for the page's WRITE: close(2) tells the error. */
 static void a_page_that_cannot_be_written_is_told_at_close(void **state)
 {
 	uint64_t number;
@@ -284,7 +285,7 @@ static void what_is_to_be_durable_is_written_so(void **state)
 {
 	fake_knobs.script = note_stable;
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
-	assert_int_equal(last_stable, NFS_FILE_SYNC); /* probably all that will be appended */
+	assert_int_equal(last_stable, NFS_FILE_SYNC); /* probably no more will be appended */
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
 	assert_int_equal(last_stable, NFS_UNSTABLE);
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR), 100);

@@ -79,7 +79,7 @@ static void note(const struct fuse_dirent *d)
 	seen[i] = true;
 }
 
-/* All of the directory from off on. Returns how many answers that took, or a negative errno. */
+/* Lists the directory from off to the end. Returns the number of answers, or a negative errno. */
 static int list_all(uint32_t opcode, uint64_t off, uint32_t size)
 {
 	for (int n = 1;; n++) {
@@ -119,7 +119,7 @@ static void each_name_comes_once(void **state)
 	make_files(FILES);
 	assert_true(list_all(FUSE_READDIR, 0, 1000) > 5);
 	assert_int_equal(count_seen(), FILES);
-	/* what the server has sent at once is not asked for again */
+	/* entries that the server has sent already are not asked for again */
 	assert_true(count(NFS_READDIR) <= 3);
 }
 
@@ -148,7 +148,8 @@ static void attributes_come_with_the_names_while_they_are_new(void **state)
 	assert_int_equal(inode_table_count(fs->inodes), inodes);
 }
 
-/* They count from when the listing was asked for, whenever it is read. */
+/* Listed attributes are valid from the moment when the listing was asked for, however late they are
+ * read. */
 static void attributes_that_were_listed_before_are_believed_less_long(void **state)
 {
 	const uint64_t max = 1000 * UINT64_C(1000000000), wait = 10000000;
@@ -203,8 +204,8 @@ static bool answers_lookup(struct nfs_op *op)
 	return true;
 }
 
-/* Somebody else has written to the file, and the kernel has heard of that: what was listed before
- * must not take it back. */
+/* Another client has written to the file, and the kernel knows: attributes from an earlier listing
+ * must not hide the change. */
 static void attributes_that_were_told_since_are_not_taken_back(void **state)
 {
 	struct fuse_entry_out e;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of fs/ops_file: opening, creating, flushing and closing as the kernel asks for them,
- * and who is told of what was lost.
+ * and which opener is told of lost data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 
-static uint64_t node, fh, other; /* a file, and two descriptors of it */
+static uint64_t node, fh, other; /* a file, and two descriptors of the file */
 static atomic_int calls;	 /* of a script */
 
 static int setup(void **state)
@@ -68,7 +68,7 @@ static void what_cannot_be_opened_is_not_open(void **state)
 	assert_int_equal(fs->open_files, 2);
 }
 
-/* The server lets those read who may only execute: the mode is not readable for all. */
+/* The server allows READ to users that may only execute: the mode is not readable for all. */
 static bool may_not_read(struct nfs_op *op)
 {
 	if (op->type != NFS_ACCESS)
@@ -115,8 +115,8 @@ static void the_right_to_read_comes_with_the_open(void **state)
 	assert_int_equal(count(NFS_ACCESS), 0);
 }
 
-/* The kernel asks for attributes because an open has brought newer ones: those are the answer,
- * once, and unless something has happened since. */
+/* The kernel asks for attributes because an open has brought newer ones. The answer has the
+ * attributes of the open, once, and unless there was another event since. */
 static void attributes_come_with_the_open(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -141,7 +141,7 @@ static void attributes_come_with_the_open(void **state)
 
 	write_some(fh);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	change_doubt(fs, ino); /* somebody else has changed it */
+	change_doubt(fs, ino); /* another client has changed the file */
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(count(NFS_GETATTR), asked + 3);
 }
@@ -179,14 +179,14 @@ static void what_the_kernel_may_not_believe_comes_with_the_open(void **state)
 	open_again(0);
 	assert_int_equal(kernel_ask(FUSE_SETATTR, node, &mode, sizeof(mode), NULL, 0, NULL, 0), 0);
 	open_again(1);
-	/* nothing is to be forgotten: that would only disturb who has just asked */
+	/* no forgetting: that would only disturb the thread that has just asked */
 	open_again(0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	open_again(0);
 }
 
-/* Who was told a size that is not to be believed may come to handle the answer at any time: not
- * after who has opened the file has asked, whose answer would be thrown away. */
+/* A thread that was told a size that is not to be believed may handle the answer at any time, but
+ * not after the opener has asked. Otherwise the opener's answer would be thrown away. */
 static void a_size_told_in_passing_is_forgotten_at_open(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -203,8 +203,8 @@ static void a_size_told_in_passing_is_forgotten_at_open(void **state)
 	open_again(0);
 }
 
-/* What somebody else changes he may change again: the kernel asks when it needs attributes. That
- * each read does costs no question to the server. */
+/* Another client that has changed a file may change the file again: the kernel asks when it needs
+ * attributes. The question before each read is answered without the server. */
 static void attributes_that_others_change_are_not_believed_for_a_while(void **state)
 {
 	struct fuse_getattr_in read = {.getattr_flags = FUSE_GETATTR_FH, .fh = fh};
@@ -234,9 +234,9 @@ static void attributes_that_others_change_are_not_believed_for_a_while(void **st
 	assert_int_equal(count(NFS_GETATTR), asked + 1);
 }
 
-/* The kernel walks the path again, once: then whatever is found is opened. */
-/* Somebody else's change is told to the kernel while a WRITE of ours is under way, and known to be
- * his only when that has ended: what asks by that version just then must not be thrown away. */
+/* Another client's change is told to the kernel while a WRITE of this mount is under way. Only the
+ * end of the WRITE shows that the change was foreign. A request that uses the new version just then
+ * must not be thrown away. */
 static void who_was_told_of_a_change_need_not_forget_it(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -267,13 +267,14 @@ static void who_was_told_of_a_change_need_not_forget_it(void **state)
 	change_look(fs, ino, &his, clock_ns());
 	assert_int_equal(stats_get(&fs->stats.foreign), 1);
 	assert_int_equal(forgot(), before);
-	/* the next one it does not know of */
+	/* the kernel does not know of the next change */
 	his.change++;
 	change_look(fs, ino, &his, clock_ns());
 	assert_int_equal(stats_get(&fs->stats.foreign), 2);
 	assert_int_equal(forgot(), before + 1);
 }
 
+/* The kernel walks the path again, once: then the file of the second walk is opened. */
 static void a_stale_file_is_looked_up_again(void **state)
 {
 	struct fuse_entry_out e;
@@ -291,7 +292,7 @@ static void a_stale_file_is_looked_up_again(void **state)
 	assert_int_equal(fs->open_files, 3);
 }
 
-/* Somebody else has given the name to another file meanwhile. */
+/* Another client has given the name to another file meanwhile. */
 static struct nfs_fh other_fh;
 
 static bool name_is_another(struct nfs_op *op)
@@ -310,7 +311,7 @@ static void a_name_that_stands_for_another_file_is_looked_up_again(void **state)
 	other_fh = inode_of(fs->inodes, another)->fh;
 	fake_knobs.script = name_is_another;
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
-	assert_int_equal(count(NFS_CLOSE), closed + 1); /* of what was opened by mistake */
+	assert_int_equal(count(NFS_CLOSE), closed + 1); /* of the file that was opened by mistake */
 	assert_int_equal(fs->open_files, 3);
 }
 
@@ -327,7 +328,7 @@ static void another_file_is_not_truncated_by_its_name(void **state)
 	assert_int_equal(attr.size, 4);
 }
 
-/* A listing has told the name that somebody else has given the file. */
+/* A listing has told the name that another client has given the file. */
 static void a_file_with_a_name_too_many_is_looked_up_again(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
@@ -343,13 +344,13 @@ static void a_file_with_a_name_too_many_is_looked_up_again(void **state)
 	assert_int_equal(count(NFS_OPEN), opened);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	/* it goes on so, once the kernel believes the other name no more */
+	/* the open works once the kernel no longer believes the other name */
 	while (notify_pending(root))
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
 }
 
-/* It is opened by a name that is being taken back, as far as anybody knows. */
+/* The file is opened by a name that, for all this mount knows, is being taken back. */
 static void a_file_of_two_names_is_looked_up_again_while_they_are_taken_back(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
@@ -364,7 +365,7 @@ static void a_file_of_two_names_is_looked_up_again_while_they_are_taken_back(voi
 	atomic_fetch_sub(&root->taking_back, 1);
 }
 
-/* Nobody sees that it is its second try, and a third one there is not. */
+/* The daemon cannot see that the open is a second try, and there is no third try. */
 static void a_thread_that_is_not_known_opens_a_file_of_two_names(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
@@ -385,7 +386,8 @@ static void a_thread_that_is_not_known_opens_a_file_of_two_names(void **state)
 	atomic_fetch_sub(&root->taking_back, 1);
 }
 
-/* Both may be right; but if that which is opened is not, the other one's file would be lost. */
+/* Both names may be right; but if the name of the open is wrong, the truncation would destroy the
+ * other name's file. */
 static void a_file_of_two_names_is_looked_up_again_before_it_is_truncated(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
@@ -417,8 +419,8 @@ static void an_open_whose_process_is_killed_ends(void **state)
 	assert_int_equal(fs->open_files, 2);
 }
 
-/* The times of a file that is made exclusively are set while its maker goes on; who looks at them,
- * or sets them, or closes the file, waits. */
+/* The times of an exclusively made file are set while the creator goes on. A thread that looks at
+ * the times, sets the times, or closes the file, waits. */
 static void times_that_are_still_to_be_set_are_waited_for(void **state)
 {
 	struct fuse_setattr_in times = {.valid = FATTR_ATIME | FATTR_MTIME, .atime = 1, .mtime = 1};
@@ -434,7 +436,8 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
 	assert_int_equal(kernel_write(made, handle, 0, "data", 4, O_WRONLY), 4);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
-	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0); /* they are not to be believed yet */
+	/* the times must not be believed yet */
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
 	flush.fh = handle;
 	asked[0] = kernel_send(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0);
 	asked[1] = kernel_send(FUSE_GETATTR, made, &look, sizeof(look), NULL, 0);
@@ -443,14 +446,14 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_false(kernel_answered(asked[i]));
 	assert_int_equal(count(NFS_GETATTR), 0);
-	assert_int_equal(count(NFS_COMMIT), 1); /* what is written need not wait */
+	assert_int_equal(count(NFS_COMMIT), 1); /* a write need not wait */
 	fake_knobs.hang[NFS_SETATTR] = false;
 	fake_release(fs->client);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(kernel_wait(asked[i]).error, 0);
 	assert_int_equal(count(NFS_SETATTR), 1);
 	assert_int_equal(kernel_getattr(made, &attr), 0);
-	assert_int_equal(attr.mtime, 1); /* what the program has set came last */
+	assert_int_equal(attr.mtime, 1); /* the times that the program has set came last */
 	assert_int_equal(kernel_flush(made, handle), 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
 	assert_in_range(e.attr_valid, 900, 1000);
@@ -468,7 +471,7 @@ static void times_are_set_before_the_answer_where_nobody_believes_them(void **st
 	assert_int_equal(count(NFS_SETATTR), 0); /* by the back end */
 }
 
-/* The server has answered a CREATE of a file that was there; the answer comes after those to later
+/* The server has answered a CREATE of an existing file; the answer comes after the answers to later
  * requests. */
 static int answers_late(const struct nfs_op *op)
 {
@@ -527,7 +530,8 @@ static bool strangers_may_not_write(struct nfs_op *op)
 	return true;
 }
 
-/* Not by who waits for it, who may not write the file: it would be a loss for those who may. */
+/* Not with the credential of the waiting caller, which may not write the file: a failed COMMIT
+ * would be a loss for the writers. */
 static void what_was_written_is_committed_by_a_writer(void **state)
 {
 	struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0666};
@@ -563,7 +567,7 @@ static bool one_may_not_commit(struct nfs_op *op)
 	return true;
 }
 
-/* The last writer's right has been withdrawn: whoever waits has perhaps one of his own. */
+/* The last writer's right has been withdrawn: the waiting caller may have the right. */
 static void who_waits_commits_what_its_writer_may_not(void **state)
 {
 	uint64_t reader;
@@ -579,12 +583,12 @@ static void who_waits_commits_what_its_writer_may_not(void **state)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	assert_int_equal(kernel_fsync(node, other), 0);
 	assert_int_equal(count(NFS_COMMIT), 2);
-	/* nobody else waits */
+	/* no other caller waits */
 	refused_with = -EPERM;
 	write_some(fh);
 	assert_int_equal(kernel_fsync(node, fh), -EPERM);
 	assert_int_equal(count(NFS_COMMIT), 3);
-	/* it can still be made safe, but that it was not has been a loss */
+	/* a later COMMIT can still make the data safe, but the failure counts as a loss */
 	assert_int_equal(kernel_fsync(node, reader), -EPERM);
 	assert_int_equal(count(NFS_COMMIT), 5);
 	assert_int_equal(kernel_fsync(node, reader), 0);
@@ -634,7 +638,7 @@ static void who_opens_after_a_loss_is_told_if_nobody_was(void **state)
 
 	write_some(fh);
 	fake_knobs.verf++;
-	/* the last close finds out, and nobody reads its answer */
+	/* the last close finds out, and no caller reads the answer */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_release(node, other), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &third), 0);
@@ -643,7 +647,7 @@ static void who_opens_after_a_loss_is_told_if_nobody_was(void **state)
 	assert_int_equal(kernel_fsync(node, other), 0);
 }
 
-/* Who was killed while it waited has not been told. */
+/* A caller that was killed during the wait has not been told. */
 static void a_killed_fsync_has_told_nobody(void **state)
 {
 	struct fuse_fsync_in in = {.fh = fh};

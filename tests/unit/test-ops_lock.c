@@ -25,7 +25,7 @@
 
 static struct fs *fs;
 static uint64_t node, fh, other;
-static _Atomic uint64_t holder; /* of the lock; 0: nobody */
+static _Atomic uint64_t holder; /* of the lock; 0: no owner */
 static atomic_int unlocks, refused;
 static atomic_int writes, writes_before; /* WRITEs so far, and before the last LOCK */
 
@@ -145,7 +145,7 @@ static void what_was_written_is_committed_before_an_unlock(void **state)
 	assert_int_equal(kernel_write(node, fh, 1, "data", 4, O_RDWR), 4);
 	assert_int_equal(lock(fh, ME, F_UNLCK), 0);
 	assert_int_equal(count(NFS_COMMIT), 1);
-	/* it is unlocked even if that fails, and fsync tells */
+	/* the lock is released even if the COMMIT fails, and fsync tells */
 	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
 	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
 	fake_knobs.verf++;
@@ -166,7 +166,7 @@ static void writes_under_a_lock_are_gathered_until_it_ends(void **state)
 	assert_int_equal(holder, 0);
 }
 
-/* Others may read under a lock that becomes one to read. */
+/* Other readers may come under a lock that becomes a read lock. */
 static void a_lock_is_asked_for_when_the_server_has_what_was_written(void **state)
 {
 	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
@@ -176,7 +176,7 @@ static void a_lock_is_asked_for_when_the_server_has_what_was_written(void **stat
 	assert_int_equal(writes_before, 1);
 }
 
-/* Who has lost a lock, perhaps, is to be told by the write itself. */
+/* A writer that may have lost its lock must hear the error from the write. */
 static void writes_under_a_lock_in_doubt_wait_for_the_server(void **state)
 {
 	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
@@ -198,7 +198,7 @@ static void a_loss_under_a_lock_is_told_by_fsync(void **state)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 }
 
-/* A signal that a living process gets. */
+/* A signal to a living process. */
 static void any_signal_ends_a_wait_for_a_lock(void **state)
 {
 	uint64_t number;
@@ -210,7 +210,7 @@ static void any_signal_ends_a_wait_for_a_lock(void **state)
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
 	assert_int_equal(kernel_wait(number).error, -EINTR);
-	/* but not a request that does not wait for one */
+	/* but not a request that does not wait for a lock */
 	number = send_lock(FUSE_SETLK, fh, ME, F_WRLCK);
 	kernel_interrupt(number);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
@@ -246,14 +246,15 @@ static void a_release_clears_what_came_through_the_open_file(void **state)
 	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
 }
 
-/* The kernel does not wait for RELEASE: who comes just after a close must not be refused. */
+/* The kernel does not wait for RELEASE: a request just after a close must not be refused. */
 static void a_lock_is_asked_for_again_while_a_release_clears(void **state)
 {
 	struct fuse_release_in in = {.fh = fh};
 	uint64_t released;
 
 	assert_int_equal(flock_it(fh, F_WRLCK), 0);
-	fake_knobs.sync = false; /* in order: the unlock that is let go comes before the next try */
+	/* in order: the unlock in the background comes before the next try */
+	fake_knobs.sync = false;
 	fake_knobs.hang[NFS_LOCK] = true;
 	released = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
@@ -286,7 +287,7 @@ static void who_asks_is_told_who_holds_a_lock(void **state)
 	assert_int_equal(lk.start, 5);
 	assert_int_equal(lk.end, 9);
 	assert_int_equal(lk.pid, PID);
-	holder = 99; /* that nobody here has asked for */
+	holder = 99; /* an owner unknown to this mount */
 	lk = ask(other, YOU);
 	assert_int_equal(lk.type, F_WRLCK);
 	assert_int_equal(lk.pid, 0);

@@ -67,7 +67,8 @@ static void an_error_of_the_server_is_passed_on(void **state)
 	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), -EXDEV);
 }
 
-/* Not all may search the root: the kernel asks at each walk, and is answered from what is known. */
+/* Not all users may search the root: the kernel asks at each walk, and is answered from the
+ * cache. */
 static void make_root_private(void)
 {
 	struct fuse_setattr_in in = {.valid = FATTR_MODE, .mode = S_IFDIR | 0700};
@@ -89,7 +90,7 @@ static void what_is_known_is_not_asked_again(void **state)
 	assert_true(exists("a"));
 	assert_true(exists("a"));
 	assert_int_equal(count(NFS_LOOKUP), looked_up);
-	/* what this mount changes is asked again */
+	/* a name that this mount changes is asked for again */
 	make("b", NULL);
 	assert_int_equal(kernel_rename(KERNEL_ROOT, "b", KERNEL_ROOT, "a"), 0);
 	assert_true(exists("a"));
@@ -124,13 +125,14 @@ static void that_there_is_no_name_is_asked_once(void **state)
 	looked_up = count(NFS_LOOKUP);
 	assert_false(exists("a"));
 	assert_int_equal(count(NFS_LOOKUP), looked_up);
-	/* who makes it is told at once if it is there after all */
+	/* if the name is there after all, the creator hears so at once */
 	fake_knobs.fail[NFS_OPEN] = -EEXIST;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR | O_EXCL, &node, &fh), -EEXIST);
 	fake_knobs.fail[NFS_OPEN] = 0;
 	assert_false(exists("a"));
 	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
-	/* or looks the path up again, if it is what cannot be opened like this */
+	/* or looks the path up again, if the name stands for an object that cannot be opened like
+	 * this */
 	fake_knobs.fail[NFS_OPEN] = -ELOOP;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR, &node, &fh), -ESTALE);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR, &node, &fh), -ELOOP);
@@ -139,7 +141,8 @@ static void that_there_is_no_name_is_asked_once(void **state)
 	assert_true(exists("a"));
 	assert_int_equal(e.nodeid, other);
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
-	/* another client may have made it since: this mount has removed it, no more */
+	/* another client may have made the name since: this mount knows only that it has removed
+	 * the name */
 	looked_up = count(NFS_LOOKUP);
 	assert_false(exists("a"));
 	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
@@ -153,7 +156,7 @@ static void only_who_may_search_hears_of_what_is_not_there(void **state)
 
 	believe_names();
 	make_root_private();
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT); /* for this one */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT); /* for this user */
 	looked_up = count(NFS_LOOKUP);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT);
 	assert_int_equal(count(NFS_LOOKUP), looked_up);
@@ -199,8 +202,8 @@ static void what_is_changed_elsewhere_is_doubted(void **state)
 		usleep(1000);
 }
 
-/* Somebody may have lost the right to search the root, as is learned while a LOOKUP is under way:
- * the kernel may take its answer up after it has been told. */
+/* A user may have lost the right to search the root. The mount learns of that while a LOOKUP is
+ * under way: the kernel may handle the LOOKUP's answer after the notification. */
 static bool shut_meanwhile(struct nfs_op *op)
 {
 	struct inode *root = inode_table_root(fs->inodes);
@@ -248,7 +251,7 @@ static void what_was_told_just_before_is_taken_back_twice(void **state)
 		attr = root->attr;
 		attr.uid++;
 		entry_note_attr(fs, root, &attr, clock_ns());
-	} while (clock_ns() - asked >= NAMES_FRESH_NS); /* this machine is busy */
+	} while (clock_ns() - asked >= NAMES_FRESH_NS); /* the machine is busy */
 	while (kernel_notified(FUSE_NOTIFY_INVAL_ENTRY) < before + 2)
 		usleep(1000);
 	assert_false(notify_pending(root));
@@ -272,11 +275,11 @@ static void of_a_new_directory_nothing_is_asked(void **state)
 	assert_false(exists_in(dir, "a"));
 	assert_int_equal(kernel_link(node, dir, "c", &e), 0);
 	assert_int_equal(count(NFS_LOOKUP) + count(NFS_ACCESS) + count(NFS_READDIR), 0);
-	/* what may be there is asked for */
+	/* names that may be there are asked for */
 	assert_true(exists_in(dir, "b"));
 	assert_true(exists_in(dir, "c"));
 	assert_int_equal(count(NFS_LOOKUP), 2);
-	/* and what servers do not list */
+	/* and names that servers do not list */
 	assert_false(exists_in(dir, ".snapshot"));
 	assert_false(exists_in(dir, "\xc3\xa4"));
 	assert_int_equal(count(NFS_LOOKUP), 4);
@@ -294,7 +297,7 @@ static void what_could_not_be_made_is_asked_for(void **state)
 	assert_int_equal(count(NFS_LOOKUP), 1);
 	assert_false(exists_in(dir, "b"));
 	assert_int_equal(count(NFS_LOOKUP), 1);
-	/* nobody knows what has come of it */
+	/* the result of the create is unknown */
 	fake_knobs.fail[NFS_OPEN] = -EINTR;
 	assert_int_equal(kernel_create(dir, "c", O_RDWR, &node, &fh), -EINTR);
 	assert_false(exists_in(dir, "d"));
@@ -337,7 +340,7 @@ static void a_thread_that_makes_names_has_the_server_asked_for_the_next(void **s
 		make_in(dir, names[i]);
 	}
 	assert_int_equal(count(NFS_READDIR), 0);
-	/* what the server has said of a name is believed, as the kernel's client does */
+	/* a name that the server has told is believed, as in the kernel's client */
 	assert_false(exists_in(dir, "f"));
 	assert_false(exists_in(dir, "f"));
 	assert_int_equal(count(NFS_LOOKUP), 6);
@@ -429,9 +432,9 @@ static void where_names_are_missed_the_directory_is_listed_beside(void **state)
 	assert_false(exists("x4"));
 	assert_false(exists("x5"));
 	assert_int_equal(count(NFS_LOOKUP), 3);
-	assert_false(exists("b")); /* it is listed, but the script finds nothing */
+	assert_false(exists("b")); /* the root is listed, but the script finds no names */
 	assert_int_equal(count(NFS_LOOKUP), 4);
-	/* somebody else has changed it */
+	/* another client has changed the root */
 	version++;
 	assert_false(exists("b2"));
 	assert_int_equal(count(NFS_LOOKUP), 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_meta, but for looking names up (test-ops_name): attributes and rights as the
+ * Unit tests of fs/ops_meta, except looking names up (test-ops_name): attributes and rights as the
  * kernel asks for them.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static void attributes_are_the_servers(void **state)
 	assert_int_equal(kernel_getattr(node, &attr), -ESTALE);
 }
 
-/* When the server is asked it may look at them at once, however late it answers. */
+/* The server may read the attributes at once when it gets the request, however late it answers. */
 static void attributes_are_believed_from_when_they_were_asked_for(void **state)
 {
 	const uint64_t max = 1000 * UINT64_C(1000000000), late = 10000000;
@@ -69,10 +69,12 @@ static void attributes_are_believed_from_when_they_were_asked_for(void **state)
 	uint64_t number;
 
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
-	assert_int_equal(kernel_getattr(node, &attr), 0); /* the open has brought these */
+	/* the open has brought these attributes */
+	assert_int_equal(kernel_getattr(node, &attr), 0);
 	fake_knobs.hang[NFS_GETATTR] = true;
 	number = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it was sent */
+	/* the GETATTR was sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	nanosleep(&(struct timespec){.tv_nsec = (long)late}, NULL);
 	fake_knobs.hang[NFS_GETATTR] = false;
 	fake_release(fs->client);
@@ -87,14 +89,14 @@ static void what_is_set_is_told(void **state)
 	assert_int_equal(set(FATTR_MODE, 0, S_IFREG | 0600), 0);
 	assert_int_equal(attr.mode, S_IFREG | 0600);
 	assert_int_equal(count(NFS_ACCESS), 0);
-	/* what NFS cannot set is no error */
+	/* attributes that NFS cannot set are no error */
 	assert_int_equal(set(FATTR_CTIME, 0, 0), 0);
 	assert_int_equal(count(NFS_SETATTR), 1);
 	fake_knobs.fail[NFS_SETATTR] = -EPERM;
 	assert_int_equal(set(FATTR_MODE, 0, 0), -EPERM);
 }
 
-static uint32_t rights; /* that the server allows */
+static uint32_t rights; /* rights that the server allows */
 
 static bool allow(struct nfs_op *op)
 {
@@ -113,7 +115,7 @@ static void truncate_needs_the_right_to_write(void **state)
 	rights = NFS_ACCESS_READ;
 	assert_int_equal(set(FATTR_SIZE, 5, 0), -EACCES);
 	assert_int_equal(count(NFS_SETATTR), 0);
-	/* an open file has it */
+	/* an open file has the right */
 	assert_int_equal(set(FATTR_SIZE | FATTR_FH, 5, 0), 0);
 	assert_int_equal(attr.size, 5);
 	rights = NFS_ACCESS_MODIFY;
@@ -125,7 +127,8 @@ static void truncate_needs_the_right_to_write(void **state)
 	assert_int_equal(set(FATTR_SIZE, 5, 0), -ESTALE);
 }
 
-/* What the kernel has appended it has put into the wrong page: a new size shows it that. */
+/* The kernel has put appended data into the wrong page: a new size makes the kernel drop the
+ * page. */
 static void pages_with_appended_data_are_dropped_by_a_new_size(void **state)
 {
 	unsigned before;
@@ -141,7 +144,7 @@ static void pages_with_appended_data_are_dropped_by_a_new_size(void **state)
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 }
 
-/* Its size happens to be right. */
+/* The size happens to be right. */
 static void pages_with_appended_data_are_dropped_before_the_kernel_can_use_them(void **state)
 {
 	unsigned before;
@@ -176,7 +179,7 @@ static void the_server_says_who_may_do_what(void **state)
 static void rights_that_are_known_are_not_asked_again(void **state)
 {
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
-	assert_int_equal(kernel_getattr(node, &attr), 0); /* what came with the open */
+	assert_int_equal(kernel_getattr(node, &attr), 0); /* the attributes of the open */
 	fake_knobs.script = allow;
 	rights = NFS_ACCESS_READ;
 	assert_int_equal(ask_access(R_OK), 0);
@@ -205,7 +208,7 @@ static void what_the_kernel_forgets_is_freed(void **state)
 	kernel_send(FUSE_FORGET, node, &in, sizeof(in), NULL, 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	assert_int_equal(inode_table_count(fs->inodes), before - 1);
-	/* who has it open still has it */
+	/* the open file still works */
 	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
 }
 
@@ -231,7 +234,7 @@ static bool is_another_link(struct nfs_op *op)
 	return true;
 }
 
-/* What the kernel has read of a link it believes for as long as it has that, unless it is told. */
+/* The kernel believes the text of a link for as long as the text is cached, unless notified. */
 static void another_link_says_something_else(void **state)
 {
 	struct fuse_entry_out e;
@@ -278,8 +281,8 @@ static void a_link_says_where_it_leads(void **state)
 	assert_int_equal(kernel_ask(FUSE_READLINK, e.nodeid, NULL, 0, NULL, 0, NULL, 0), -EINVAL);
 }
 
-/* The kernel writes the pages that stores through a mapping have made dirty when it drops them: it
- * is to do so before times are set, if there can be a mapping. */
+/* The kernel writes pages that stores through a mapping have made dirty when it drops the pages. If
+ * a mapping is possible, the kernel must do so before times are set. */
 static void dirty_pages_are_written_before_times_are_set(void **state)
 {
 	struct fuse_setattr_in times = {.valid = FATTR_MTIME | FATTR_ATIME, .mtime = 1000};

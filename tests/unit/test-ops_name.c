@@ -19,7 +19,7 @@
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 
-/* With all that comes after the answer: the worker then reads the next request. */
+/* Including the work after the answer: the worker then reads the next request. */
 static void release(uint64_t node, uint64_t fh)
 {
 	assert_int_equal(kernel_release(node, fh), 0);
@@ -93,11 +93,11 @@ static void an_unlink_that_fails_leaves_all_as_it_was(void **state)
 	fake_knobs.fail[NFS_REMOVE] = -EACCES;
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), -EACCES);
 	fake_knobs.fail[NFS_REMOVE] = 0;
-	/* opens do not wait for it any more */
+	/* opens do not wait for the removal any more */
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
 }
 
-/* While a file is open REMOVE itself sees to it that it removes no other than was believed. */
+/* While a file is open, REMOVE itself makes sure to remove no other file than the expected one. */
 static void a_closed_file_is_removed_at_once_beside_an_open_one(void **state)
 {
 	uint64_t open, lookups;
@@ -144,7 +144,7 @@ static void a_rename_asks_for_no_name_that_is_known(void **state)
 	make_in(dir, "b");
 	make("open", &open);
 	lookups = count(NFS_LOOKUP);
-	/* to what is closed, and to what is not there */
+	/* to a closed file, and to a name that is not there */
 	assert_int_equal(kernel_rename(dir, "a", dir, "b"), 0);
 	assert_int_equal(kernel_rename(dir, "b", dir, "c"), 0);
 	assert_int_equal(count(NFS_LOOKUP), lookups);
@@ -196,7 +196,7 @@ static void an_open_waits_for_the_end_of_an_unlink(void **state)
 	assert_int_equal(count(NFS_OPEN), before + 1);
 }
 
-/* Whoever opens a file while its name is looked up keeps it. */
+/* An open that has begun before the REMOVE keeps the file. */
 static void an_open_that_is_first_saves_the_file(void **state)
 {
 	struct fuse_open_in in = {.flags = O_RDONLY};
@@ -207,7 +207,7 @@ static void an_open_that_is_first_saves_the_file(void **state)
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
 	assert_int_equal(count(NFS_REMOVE), 0);
 	assert_int_equal(count(NFS_RENAME), 1);
-	/* and when the open fails nobody needs it */
+	/* and when the open fails, the kept file is not needed */
 	kernel_interrupt(opens);
 	assert_int_equal(kernel_wait(opens).error, -EINTR);
 	assert_false(exists("a"));
@@ -258,7 +258,7 @@ static void a_rename_that_fails_gives_the_name_back(void **state)
 	assert_true(exists("b"));
 }
 
-/* --- answers that are lost -------------------------------------------------------------------- */
+/* --- lost answers ----------------------------------------------------------------------------- */
 
 static int lost_error;
 
@@ -301,7 +301,7 @@ static void has_ended(struct nfs_op *op)
 {
 }
 
-/* Another client asks, and is answered before this returns. */
+/* Another client sends op, and is answered before this function returns. */
 static void ask_elsewhere(struct nfs_op *op)
 {
 	op->done = has_ended;
@@ -354,7 +354,7 @@ static void a_rename_whose_answer_is_lost_stays_done(void **state)
 	}
 }
 
-/* The process is answered that it was killed, but the new file stays. */
+/* The process is told that it was killed, but the new file stays. */
 static void a_killed_rename_replaces_nothing_with_what_was_there(void **state)
 {
 	uint64_t fh, from = make("a", NULL), to = make("b", &fh);
@@ -371,7 +371,8 @@ static void a_killed_rename_replaces_nothing_with_what_was_there(void **state)
 	assert_true(silly_names_go());
 }
 
-/* The server has not: "b" is there again, and a RENAME that comes late finds a file that keeps. */
+/* The server has not executed the RENAME: "b" is there again, and a late RENAME finds a file that
+ * stays. */
 static void a_rename_that_was_not_carried_out_gives_the_name_back(void **state)
 {
 	for (unsigned i = 0; i < UNCERTAIN; i++) {
@@ -423,7 +424,7 @@ static void what_another_client_puts_there_is_not_replaced(void **state)
 	assert_int_not_equal(e.nodeid, to);
 	assert_int_equal(e.attr.mode & S_IFMT, S_IFIFO);
 	release(to, fh);
-	assert_true(has_silly_names()); /* the only name of what it was */
+	assert_true(has_silly_names()); /* the only name of the replaced file */
 }
 
 static void a_server_without_links_gives_the_name_back(void **state)
@@ -533,7 +534,8 @@ static void rmdir_waits_for_silly_names_to_go(void **state)
 	dir = e.nodeid;
 	assert_int_equal(kernel_create(dir, "a", O_RDWR, &node, &in.fh), 0);
 	assert_int_equal(kernel_unlink(dir, "a"), 0);
-	assert_int_equal(kernel_rmdir(KERNEL_ROOT, "d"), -ENOTEMPTY); /* nobody is closing it */
+	/* the open file is not being closed */
+	assert_int_equal(kernel_rmdir(KERNEL_ROOT, "d"), -ENOTEMPTY);
 	fake_knobs.hang[NFS_CLOSE] = true;
 	released = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
 	removed = kernel_send(FUSE_RMDIR, KERNEL_ROOT, NULL, 0, "d", 2);

@@ -12,9 +12,9 @@
 #include "tests/unit/kernel-file.h"
 
 static uint64_t node2, fh2;
-static struct nfs_op seen; /* the last that the server was asked for */
-static uint64_t copied;	   /* what the next COPY copies */
-static int unsafe;	   /* and whether it is safe */
+static struct nfs_op seen; /* the last op that the server was asked for */
+static uint64_t copied;	   /* bytes that the next COPY copies */
+static int unsafe;	   /* and whether the copy is safe */
 
 static bool server(struct nfs_op *op)
 {
@@ -68,7 +68,7 @@ static int allocate(uint64_t off, uint64_t len, int mode)
 	return kernel_ask(FUSE_FALLOCATE, node, &in, sizeof(in), NULL, 0, NULL, 0);
 }
 
-/* What was copied, or an error. */
+/* Returns the number of copied bytes, or an error. */
 static int64_t copy(uint64_t from, uint64_t to, uint64_t len, uint64_t to_node, uint64_t to_fh)
 {
 	struct fuse_copy_file_range_in in = {.fh_in = fh,
@@ -108,8 +108,8 @@ static bool finds_data_at_once(struct nfs_op *op)
 	return true;
 }
 
-/* Of a file that may be mapped and stored to the kernel is to write what it has in the hole that
- * the server has found. Where it has nothing the server is not asked again. */
+/* If the file may be mapped and stored to, the kernel must write its data in the hole that the
+ * server has found. If the kernel has no data there, the server is not asked again. */
 static void the_kernel_has_nothing_in_a_hole(void **state)
 {
 	unsigned dropped = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
@@ -140,8 +140,8 @@ static void a_seek_behind_the_end_is_told_as_such(void **state)
 	assert_int_equal(seek(10, SEEK_DATA, &pos), -ENXIO);
 }
 
-/* --- what the mount or the server does not have ------------------------------------------------
- */
+/* --- features that the mount or the server does not have
+ * --------------------------------------- */
 
 static void before_nfs_4_2_the_kernel_need_not_ask_again(void **state)
 {
@@ -163,7 +163,7 @@ static void a_server_without_them_is_not_asked_for_holes_again(void **state)
 	fake_knobs.fail[NFS_ALLOCATE] = -EOPNOTSUPP;
 	fake_knobs.fail[NFS_COPY] = -EOPNOTSUPP;
 	assert_int_equal(seek(0, SEEK_DATA, &pos), -ENOSYS);
-	/* the file system may have them elsewhere */
+	/* another file system may have holes */
 	assert_int_equal(allocate(0, 10, 0), -EOPNOTSUPP);
 	assert_int_equal(copy(0, 0, 10, node2, fh2), -EOPNOTSUPP);
 }
@@ -188,7 +188,7 @@ static void what_nfs_has_no_words_for_is_refused(void **state)
 	assert_int_equal(count(NFS_ALLOCATE), 0);
 }
 
-/* Its COMMIT is to be sent again: fsync does. If it has failed, fsync tells. */
+/* The COMMIT must be sent again: fsync does so. If the COMMIT has failed, fsync tells. */
 static void what_is_not_yet_safe_is_committed_by_fsync(void **state)
 {
 	unsafe = -EAGAIN;

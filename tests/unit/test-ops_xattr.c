@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of fs/ops_xattr: extended attributes as the kernel asks for them, of a server that has
- * one.
+ * one attribute.
  */
 #include <linux/limits.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #define ACL "system.nfs4_acl"
 
-static char value[64]; /* what the server has */
+static char value[64]; /* the server's value */
 static uint32_t value_len;
 static char asked[NAME_MAX + 1]; /* the last name */
 static int flags_seen;
@@ -166,7 +166,7 @@ static void too_little_room_is_an_error(void **state)
 	assert_int_equal(get("user.colour", 3), 3);
 }
 
-/* The longest name of Linux, and one more; no request may go beyond its own room for it. */
+/* The longest name of Linux, and one more; no request may overrun its room for the name. */
 static void names_are_bounded(void **state)
 {
 	char name[NAME_MAX + 16] = "user.";
@@ -180,7 +180,7 @@ static void names_are_bounded(void **state)
 	assert_int_equal(drop(name), -ERANGE);
 }
 
-/* --- what is not carried ---------------------------------------------------------------------- */
+/* --- attributes that are not carried ---------------------------------------------------------- */
 
 static void others_are_refused_without_asking(void **state)
 {
@@ -196,7 +196,7 @@ static void without_any_the_kernel_need_not_ask_again(void **state)
 	assert_int_equal(get("user.colour", 64), -ENOSYS);
 	assert_int_equal(set("user.colour", "red", 3, 0), -ENOSYS);
 	assert_int_equal(drop("user.colour"), -ENOSYS);
-	/* no names is no error */
+	/* an empty list is no error */
 	assert_int_equal(list(0), 0);
 	assert_int_equal(list(64), 0);
 }
@@ -211,7 +211,7 @@ static void the_list_begins_with_the_acl(void **state)
 	assert_int_equal(list(len), len);
 	assert_memory_equal(back, ACL "\0user.a\0user.b", len);
 	assert_int_equal(list(len - 1), -ERANGE);
-	assert_int_equal(list(sizeof(ACL)), -ERANGE); /* full with that alone */
+	assert_int_equal(list(sizeof(ACL)), -ERANGE); /* full with the ACL alone */
 	assert_int_equal(list(sizeof(ACL) - 1), -ERANGE);
 }
 
@@ -249,7 +249,7 @@ static bool has_no_acl(struct nfs_op *op)
 	return true;
 }
 
-/* What the mount can do is what the file system of its root can. */
+/* The abilities of the mount are those of the root's file system. */
 static void another_file_system_is_asked_for_an_acl(void **state)
 {
 	const uint32_t len = sizeof(ACL) + 14;
@@ -265,7 +265,7 @@ static void another_file_system_is_asked_for_an_acl(void **state)
 	assert_memory_equal(back, "user.a\0user.b", 14);
 }
 
-/* Below a file system that has them there may be one that has not. */
+/* Below a file system with extended attributes there may be one without. */
 static void a_file_system_without_them_has_no_names(void **state)
 {
 	fake_knobs.script = NULL;
@@ -277,7 +277,7 @@ static void a_file_system_without_them_has_no_names(void **state)
 
 /* --- the ACL ---------------------------------------------------------------------------------- */
 
-/* It changes the mode: the kernel is to ask for that. */
+/* A new ACL changes the mode: the kernel must ask for the attributes. */
 static void an_acl_that_is_set_is_told_to_the_kernel(void **state)
 {
 	unsigned before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);

@@ -42,7 +42,7 @@ static void a_bare_command_line_gives_defaults(void **state)
 	assert_string_equal(o.mountpoint, "/mnt");
 	assert_string_equal(o.fuse_opts, "");
 	assert_int_equal(o.proto, PROTO_AUTO);
-	assert_int_equal(o.vers_major, 0); /* whatever is newest */
+	assert_int_equal(o.vers_major, 0); /* the newest version */
 	assert_int_equal(o.vers_minor, 0);
 	assert_int_equal(o.timeo_ms, 60000);
 	assert_int_equal(o.cache_size, 256 << 20);
@@ -119,7 +119,7 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 	assert_int_equal(o.acregmax, 60);
 	assert_int_equal(o.acdirmin, 30);
 	assert_int_equal(o.acdirmax, 60);
-	/* what was not given gives way */
+	/* the value that was not given yields */
 	assert_int_equal(WITH("acregmin=100,acdirmax=5"), 0);
 	assert_int_equal(o.acregmin, 100);
 	assert_int_equal(o.acregmax, 100);
@@ -194,7 +194,7 @@ static void a_url_stands_for_options(void **state)
 	assert_true(o.port == 2050 && o.vers_major == 4 && o.vers_minor == 1);
 	assert_int_equal(o.proto, PROTO_AUTO);
 	assert_string_equal(o.unused, "uid");
-	/* -o counts for more, wherever it stands */
+	/* -o overrides the URL, in either order */
 	assert_int_equal(PARSE("-o", "port=1", "nfs://server:2/?version=4.2", "/m", "-o", "v3"), 0);
 	assert_true(o.port == 1 && o.vers_major == 3);
 	assert_int_equal(PARSE("nfs+rdma://server/", "/m"), 0);
@@ -323,7 +323,7 @@ static void options_of_nfs_carry_over(void **state)
 	assert_int_equal(WITH("write=eager"), 0);
 	assert_false(o.gather);
 	assert_string_equal(o.notes, "option write=eager is taken as write=wait");
-	/* sizes that are too large or too small stand for the nearest */
+	/* a size that is too large or too small stands for the nearest valid size */
 	assert_int_equal(WITH("rsize=4194304,wsize=512"), 0);
 	assert_true(o.rsize == 1u << 20 && o.wsize == 4096);
 }
@@ -358,12 +358,12 @@ static void unknown_options_are_told_or_passed_over(void **state)
 {
 	assert_int_equal(WITH("rsiz=1M"), -1);
 	assert_string_equal(e.msg, "unknown option \"rsiz\": did you mean rsize?");
-	assert_int_equal(WITH("udo"), -1); /* near to what would be refused only */
+	assert_int_equal(WITH("udo"), -1); /* near to an option that would be refused only */
 	assert_non_null(strstr(e.msg, "lists those there are"));
 	assert_int_equal(WITH("frob=1,sloppy,soft,nicate"), 0);
 	assert_true(o.soft);
 	assert_string_equal(o.notes, "unknown options are ignored: frob,nicate");
-	assert_int_equal(WITH("sloppy,rsize=x"), -1); /* a wrong value is no unknown option */
+	assert_int_equal(WITH("sloppy,rsize=x"), -1); /* a wrong value is not an unknown option */
 }
 
 static void contradictions_are_refused(void **state)
@@ -391,7 +391,7 @@ static void contradictions_are_refused(void **state)
 static void options_without_effect_are_named(void **state)
 {
 	static const struct {
-		const char *list, *say; /* NULL: nothing is said */
+		const char *list, *say; /* NULL: no message */
 	} some[] = {
 		{"proto=tcp,rdma_version=2", "option rdma_version has no effect with proto=tcp"},
 		{"tcp,credits=8", "option credits has no effect with proto=tcp"},

@@ -18,9 +18,9 @@
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 
-#define AT 40960u /* a READ there follows nothing: it is not one into the cache */
+#define AT 40960u /* a READ at this offset follows no other: it does not go into the cache */
 
-/* len bytes of `data` are on the server, and nothing is gathered. */
+/* len bytes of `data` are on the server, and no write is gathered. */
 static void filled(uint32_t len)
 {
 	fill(len);
@@ -71,7 +71,7 @@ static void a_read_waits_for_a_write_that_is_not_gathered(void **state)
 	assert_int_equal(kernel_wait(write).error, 0);
 }
 
-/* The server has been asked, and answers what was before. */
+/* The server has got the READ, and answers with the data from before. */
 static void a_read_that_is_overtaken_is_sent_again(void **state)
 {
 	uint64_t write, read, other;
@@ -106,7 +106,8 @@ static int setup_gather(void **state)
 	return rc;
 }
 
-/* The WRITE that is gathered is answered at once, and the READ that was sent before it shows it. */
+/* The gathered WRITE is answered at once, and the READ that was sent before the WRITE has the new
+ * data. */
 static void a_read_is_overtaken_by_a_write_that_is_gathered(void **state)
 {
 	uint64_t read, other;
@@ -162,7 +163,7 @@ static void a_write_that_fails_lets_reads_go_on(void **state)
 	assert_int_equal(kernel_wait(read).len, 4096);
 }
 
-/* The server may still write it. */
+/* The server may still write the data. */
 static void a_read_waits_for_a_write_of_a_killed_process(void **state)
 {
 	uint64_t write, read;

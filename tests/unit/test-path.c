@@ -72,7 +72,7 @@ static void long_paths_are_cut_in_front(void **state)
 	assert_string_equal(text, "... b/0123456789012345678901234");
 }
 
-/* A moment of a rename can look like that. */
+/* A moment of a rename can look like a circle. */
 static void a_circle_has_an_end(void **state)
 {
 	names_put(n, b, "up", a, 2, 0);

@@ -92,7 +92,7 @@ static void version_1_is_known(void **state)
 	assert_true(pressure_is_short(&p));
 }
 
-/* Files' pages are as good as free. */
+/* Pages of files are as good as free. */
 static void room_is_what_nobody_holds(void **state)
 {
 	fake_file("proc/self/cgroup", "0::/pods/one\n");
@@ -150,7 +150,7 @@ static void the_machines_stalls_count_if_it_has_little_left(void **state)
 {
 	fake_file("proc/pressure/memory", "");
 	begin();
-	assert_true(pressure_stall_counts(&p)); /* nothing tells what is left */
+	assert_true(pressure_stall_counts(&p)); /* the free memory is unknown */
 	fake_file("proc/meminfo", PLENTY);
 	assert_false(pressure_stall_counts(&p));
 	fake_file("proc/meminfo", LITTLE);

@@ -110,7 +110,8 @@ static void groups_are_a_line_of_numbers(void **state)
 	uint32_t g[3] = {0};
 
 	assert_int_equal(process_groups_of("", g, 3), 0);
-	assert_int_equal(process_groups_of("Groups:\t1 \n", g, 3), 0); /* the name of a process */
+	/* from the name of a process */
+	assert_int_equal(process_groups_of("Groups:\t1 \n", g, 3), 0);
 	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t \nNStgid:\t7\n", g, 3), 0);
 	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t4 24 1000 \nN:\t7\n", g, 3), 3);
 	assert_int_equal(g[0], 4);
@@ -147,7 +148,7 @@ static void groups_are_those_of_now(void **state)
 	if (pid == 0) {
 		const gid_t other[] = {7, 4000000000u};
 
-		/* as root it changes them when it is told to */
+		/* as root the child changes its groups when told */
 		if (read(down[0], &c, 1) == 1)
 			setgroups(2, other);
 		if (write(up[1], &c, 1) == 1)

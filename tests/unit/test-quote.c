@@ -31,7 +31,7 @@ static void names(void **state)
 	expect("\xc3\xbc\x7f", 3, "%C3%BC%7F");
 }
 
-/* As much as fits, never half a byte. */
+/* As much as fits, in whole bytes. */
 static void long_names_are_cut(void **state)
 {
 	char bytes[1000];
@@ -60,7 +60,7 @@ static void lines(void **state)
 	quote_line(line, sizeof(line), "a\nb\tc\x7f");
 	assert_string_equal(line, "a%0Ab%09c%7F");
 	quote_line(
-		line, sizeof(line), "\xc3\xbc \xc2\x9b!"); /* a letter, and one that is a control */
+		line, sizeof(line), "\xc3\xbc \xc2\x9b!"); /* a letter, and a control character */
 	assert_memory_equal(line, "\xc3\xbc %C2", 6);
 	quote_line(line, 8, "abcdefghijkl");
 	assert_int_equal(strlen(line), 5);

@@ -25,7 +25,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* How many bytes are asked for ahead. */
+/* The number of bytes asked for ahead. */
 static uint64_t ahead(struct readahead_plan p)
 {
 	return p.to > p.from ? p.to - p.from : 0;
@@ -77,8 +77,8 @@ static void two_in_a_row_are_a_stream(void **state)
 	assert_int_equal(ahead(p), READAHEAD_MIN);
 }
 
-/* What is asked for ahead is one piece after the other, without gap or overlap, never far behind
- * the reader and never further than the window. */
+/* The pieces read ahead follow each other without gap or overlap, never far behind the reader and
+ * never further than the window. */
 static void the_window_goes_with_the_reader(void **state)
 {
 	uint64_t to = REQUEST;
@@ -161,7 +161,7 @@ static void several_readers_are_several_streams(void **state)
 
 /* --- back ------------------------------------------------------------------------------------- */
 
-/* What is asked for joins what was asked for before, from above, and nothing twice. */
+/* The pieces read ahead join the earlier ones, from above, and no byte is read twice. */
 static void a_reader_who_goes_back_is_read_ahead_of(void **state)
 {
 	uint64_t low = 0, begin = 64 << 20, off = begin;
@@ -183,7 +183,7 @@ static void a_reader_who_goes_back_is_read_ahead_of(void **state)
 	assert_in_range(plans, 1, 80);
 }
 
-/* He has read forward before, of the same open file. */
+/* The reader has read forward before, on the same open file. */
 static void a_reader_may_turn_round(void **state)
 {
 	uint64_t off;
@@ -226,8 +226,8 @@ static void a_window_back_grows_when_he_waits(void **state)
 
 /* --- by steps --------------------------------------------------------------------------------- */
 
-/* Pieces that are read at `at`, at + stride and so on: is each asked for once, but for the first
- * ones? Returns how many were asked for that nobody has read. */
+/* Pieces are read at `at`, at + stride and so on: is each asked for once, except the first ones?
+ * Returns how many pieces were asked for and not read. */
 static unsigned steps(uint64_t at, int64_t stride, uint32_t piece, unsigned n, unsigned asks)
 {
 	bool asked[1100] = {false};
@@ -256,7 +256,7 @@ static unsigned steps(uint64_t at, int64_t stride, uint32_t piece, unsigned n, u
 				asked[i + further] = true;
 			}
 		}
-		if (i == 2) /* the third one, of which the plan is not looked at */
+		if (i == 2) /* the plan of the third read is ignored */
 			for (unsigned j = 1; j <= READAHEAD_FIRST_PIECES; j++)
 				asked[i + j] = true;
 	}
@@ -305,7 +305,7 @@ static void a_piece_may_be_several_requests(void **state)
 	assert_true(plans >= 47);
 }
 
-/* Two who go by the same steps, one behind the other. */
+/* Two readers with the same steps, one behind the other. */
 static void several_go_by_steps(void **state)
 {
 	unsigned pieces = 0;
@@ -319,7 +319,7 @@ static void several_go_by_steps(void **state)
 	assert_in_range(pieces, 90, 100 + 2 * READAHEAD_EASY_PIECES);
 }
 
-/* Small gaps are as well read. */
+/* The small gaps are read, too. */
 static void close_steps_are_a_stream(void **state)
 {
 	struct readahead_plan p;
@@ -355,7 +355,7 @@ static void more_pieces_for_who_waits_fewer_if_wasted(void **state)
 		    ra.stream[1].count <= READAHEAD_EASY_PIECES);
 }
 
-/* Whatever is asked, nothing wild is asked for. */
+/* For any reads, no wild offsets are asked for. */
 static void any_requests_do_no_harm(void **state)
 {
 	uint32_t dice = 77;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of files that are delegated to write (fs/deleg.h, fs/recall.h): opens without the
- * server, what close(2) waits for, what is told of the file, and what becomes of what was written.
+ * Unit tests of files with a write delegation (fs/deleg.h, fs/recall.h): opens without the server,
+ * the wait of close(2), the answers about the file, and the fate of written data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 #include "tests/unit/fs-fixture.h"
 #include "transport/clock.h"
 
-#define FAR	    (2u << 20) /* not in one WRITE with what is at 0 */
+#define FAR	    (2u << 20) /* not in one WRITE with the data at 0 */
 #define PATIENCE_MS 60000u
 
 static struct fs *fs;
 static uint64_t node, fh;
 static struct inode *ino;
 
-/* It has just been made, and is open. */
+/* The file has just been made, and is open. */
 static int setup(void **state)
 {
 	fs_fixture_gather = true;
@@ -65,14 +65,14 @@ static void put(uint64_t off)
 	assert_int_equal(kernel_write(node, fh, off, "data", 4, O_RDWR), 4);
 }
 
-/* What hangs goes on, if it is there already. */
+/* A hanging op goes on, if the op is there already. */
 static void release_soon(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	fake_release(fs->client);
 }
 
-/* Opens and closes it; true if the server was asked to open it. */
+/* Opens and closes the file; true if the server was asked for the open. */
 static bool asks(int flags)
 {
 	uint64_t before = count(NFS_OPEN), other;
@@ -82,14 +82,14 @@ static bool asks(int flags)
 	return count(NFS_OPEN) > before;
 }
 
-/* From the first open on, and to write whatever was written meanwhile. */
+/* From the first open on, also to write, and also with data written meanwhile. */
 static void it_is_opened_without_asking(void **state)
 {
 	assert_false(asks(O_RDWR));
 	put(0);
 	assert_false(asks(O_WRONLY));
 	assert_false(asks(O_RDWR));
-	assert_true(asks(O_RDONLY)); /* which brings what he will want to know */
+	assert_true(asks(O_RDONLY)); /* the OPEN brings the rights that later opens need */
 	assert_false(asks(O_RDONLY));
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_false(asks(O_WRONLY | O_APPEND));
@@ -112,14 +112,15 @@ static void who_may_not_write_does_not(void **state)
 		     !(may & NFS_ACCESS_MODIFY));
 	fake_recall(fs->client, &ino->fh);
 	fake_knobs.denied = NFS_ACCESS_EXTEND;
-	assert_true(asks(O_WRONLY)); /* brings another, and who may do what */
+	assert_true(asks(O_WRONLY)); /* the OPEN brings another delegation, and the user's rights */
 	assert_true(asks(O_WRONLY));
 	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
 	assert_int_equal(kernel_release(node, other), 0);
 	assert_false(asks(O_RDONLY));
 }
 
-/* A close leaves the COMMIT to the release, for what is kept here and could be written again. */
+/* A close leaves the COMMIT to the release, for data that is kept here and could be written
+ * again. */
 static void what_is_not_kept_is_committed_by_close(void **state)
 {
 	static const uint8_t large[1 << 20];
@@ -138,7 +139,7 @@ static void what_is_not_kept_is_committed_by_close(void **state)
 	assert_int_equal(kernel_flush(node, fh), -EIO);
 }
 
-/* Those that this mount has changed come with the WRITE. */
+/* Attributes that this mount has changed come with the WRITE. */
 static void its_attributes_are_believed(void **state)
 {
 	uint64_t attrs;
@@ -159,7 +160,7 @@ static void its_attributes_are_believed(void **state)
 	assert_int_equal(count(NFS_GETATTR), attrs + 2);
 }
 
-/* close(2) waits until the server has taken all, and hears what it has not; the rest goes on. */
+/* close(2) waits until the server has got all data, and hears of failures; the rest goes on. */
 static void close_waits_for_no_commit(void **state)
 {
 	struct fuse_release_in in = {.fh = fh};
@@ -179,7 +180,7 @@ static void close_waits_for_no_commit(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
 	put(0);
-	assert_int_equal(kernel_flush(node, fh), 0); /* one WRITE makes that safe by itself */
+	assert_int_equal(kernel_flush(node, fh), 0); /* one stable WRITE makes that data safe */
 	assert_int_equal(kernel_release(node, fh), 0);
 	wait_for(NFS_CLOSE, 2);
 	assert_int_equal(count(NFS_COMMIT), 1);
@@ -238,7 +239,7 @@ static void without_it_close_waits(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 }
 
-/* What the server asks about it while it does not have all. */
+/* The server asks about the file while it does not have all data. */
 static void it_is_known_what_it_looks_like(void **state)
 {
 	uint64_t size, change, other;
@@ -252,7 +253,7 @@ static void it_is_known_what_it_looks_like(void **state)
 	assert_true(modified);
 	assert_int_equal(size, 14);
 	fake_knobs.hang[NFS_WRITE] = true;
-	put(FAR); /* not in order */
+	put(FAR); /* out of order */
 	put(0);
 	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
 	assert_true(modified);
@@ -267,17 +268,17 @@ static void it_is_known_what_it_looks_like(void **state)
 	assert_int_equal(kernel_release(node, other), 0);
 	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
 	assert_int_equal(size, 0);
-	inode_touch(ino); /* it is changed otherwise, and nobody has looked since */
+	inode_touch(ino); /* the file is changed otherwise, and its attributes are unknown since */
 	assert_false(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
 	assert_false(upcalls.inquired(fs, &(struct nfs_fh){.len = 4}, &size, &change, &modified));
 }
 
-/* Before it goes back. Who writes on does not keep it. */
+/* Data is made safe before the delegation goes back. Further writes do not keep the delegation. */
 static void what_was_written_is_made_safe(void **state)
 {
 	uint64_t id = atomic_load(&ino->deleg);
 
-	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* nothing was written */
+	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* no data was written */
 	assert_int_equal(fake_flushed(fs->client), 4711);
 	put(0);
 	put(FAR);
@@ -295,11 +296,12 @@ static void what_was_written_is_made_safe(void **state)
 	fake_knobs.hang[NFS_COMMIT] = false;
 	assert_int_equal(count(NFS_WRITE), 2);
 	assert_true(written_dirty(&ino->written));
-	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7)); /* is not known */
+	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7)); /* an unknown file */
 	assert_int_equal(fake_flushed(fs->client), 7);
 }
 
-/* What cannot be written is lost, and told; it does not keep the delegation. */
+/* Data that cannot be written is lost, and the loss is told; lost data does not keep the
+ * delegation. */
 static void what_is_lost_does_not_keep_it(void **state)
 {
 	put(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/repeat: the server says that a file ends, and the kernel believes more.
+ * Unit tests of fs/repeat: the server says that a file ends, and the kernel believes in more bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include "fs/repeat.h"
 #include "tests/unit/kernel-file.h"
 
-#define FULL	 10000u /* bytes that the kernel believes in */
-#define NOW	 100u	/* bytes that the file has */
+#define FULL	 10000u /* size that the kernel believes */
+#define NOW	 100u	/* size on the server */
 #define TAKEN_US 150000 /* after which the kernel has handled all answers */
 
 /* Another client has cut the file. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/reply: a session of libfuse whose device is a file.
+ * Unit tests of fs/reply: a session of libfuse with a file as its device.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static struct fuse_session *se;
 static int device, writes, pieces, refuse;
 static const struct seg_list *to_reply;
 static int replied;
-static uint8_t *memory; /* of the pages, each filled with its number */
+static uint8_t *memory; /* of the pages; the bytes of each page are the page's number */
 static struct seg seg[PAGES];
 static uint8_t got[HEAD + (PAGES + 1) * PAGE];
 
@@ -121,7 +121,7 @@ static size_t reply(const struct seg_list *l)
 	return (size_t)n - HEAD;
 }
 
-/* Is each byte of the answer that of the page it was in? */
+/* Does each byte of the answer come from the right page? */
 static void check(size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -151,7 +151,7 @@ static void as_many_pages_as_a_request_has_are_sent_at_once(void **state)
 {
 	struct seg_list l;
 
-	seg[PAGES - 1].at.len = 100; /* the last one is short */
+	seg[PAGES - 1].at.len = 100; /* the last page is short */
 	assert_int_equal(seg_list_init(&l, seg, PAGES), 0);
 	assert_int_equal(reply(&l), (PAGES - 1) * PAGE + 100);
 	assert_int_equal(pieces, PAGES);

@@ -18,7 +18,7 @@ static struct report_ops requests[2], operations[2];
 static struct report a = {.requests = &requests[0], .operations = &operations[0]};
 static struct report b = {.requests = &requests[1], .operations = &operations[1]};
 
-/* a as it is written, read again as b. */
+/* Writes a, and reads the text as b. */
 static void travels(void)
 {
 	struct words w = {.buf = text, .size = sizeof(text)};
@@ -71,7 +71,7 @@ static void a_report_travels(void **state)
 	travels();
 }
 
-/* As many as there can be, of as many buckets. */
+/* The most entries possible, with the most buckets. */
 static void the_longest_answer_fits(void **state)
 {
 	struct words w = {.buf = text, .size = ANSWER_MAX};

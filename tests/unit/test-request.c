@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/request: its steps, with requests of the daemon's own, and who is killed.
+ * Unit tests of fs/request: the steps of a request, requests of the daemon, and killed processes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,17 +111,17 @@ static void an_old_request_waits_for_the_end(void **state)
 	fake_knobs.hang[NFS_GETATTR] = true;
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
 	request_submit(r, end);
-	/* no process stands behind it: it is left alone, however old */
+	/* no process waits for the request: it is left alone, however old */
 	r->born = 0;
 	request_check_killed(fs->requests);
 	assert_int_equal(ended, 0);
-	/* the end of the mount ends it */
+	/* the end of the mount ends the request */
 	fs->client = nfs_client_free(fs->client);
 	assert_int_equal(ended, 1);
 	assert_int_equal(error, -ENOTCONN);
 }
 
-/* A process that has been killed, and that nobody has waited for yet. */
+/* A process that has been killed, and is still a zombie. */
 static pid_t killed_process(void)
 {
 	pid_t pid = fork();
@@ -136,7 +136,8 @@ static pid_t killed_process(void)
 	return pid;
 }
 
-/* The kernel may say no INTERRUPT: it is found out. What a living process waits for goes on. */
+/* The kernel may send no INTERRUPT: the daemon finds the kill. Requests of living processes go
+ * on. */
 static void what_a_killed_process_waits_for_is_given_up(void **state)
 {
 	uint64_t node, fh, of_killed, of_living;
@@ -154,7 +155,7 @@ static void what_a_killed_process_waits_for_is_given_up(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	assert_int_equal(kernel_wait(of_killed).error, -EINTR);
-	assert_true(request_check_killed(fs->requests)); /* it may have more */
+	assert_true(request_check_killed(fs->requests)); /* the process may have more requests */
 	assert_false(kernel_answered(of_living));
 	waitpid(kernel_tid, NULL, 0);
 	fake_release(fs->client);
@@ -163,7 +164,8 @@ static void what_a_killed_process_waits_for_is_given_up(void **state)
 	fs = fs_fixture_new();
 }
 
-/* Looks at the requests, as the main thread does, until the one with that number is answered. */
+/* Looks at the requests, as the main thread does, until the request with this number is
+ * answered. */
 static int looked_after(uint64_t number)
 {
 	for (int i = 0; i < 60000 && !kernel_answered(number); i++) {
@@ -173,7 +175,7 @@ static int looked_after(uint64_t number)
 	return kernel_wait(number).error;
 }
 
-/* The kernel would end the mount for what it has waited too long for. */
+/* The kernel would end the mount for a request that takes too long. */
 static void what_is_late_is_answered(void **state)
 {
 	uint64_t node, fh, late;
@@ -184,7 +186,7 @@ static void what_is_late_is_answered(void **state)
 	fake_knobs.hang[NFS_READ] = true;
 	kernel_tid = getpid();
 	late = kernel_send_read(node, fh, 0, 100);
-	for (int i = 0; i < 100; i++) /* without a bound it waits */
+	for (int i = 0; i < 100; i++) /* without a bound the request waits */
 		request_check_killed(fs->requests);
 	assert_false(kernel_answered(late));
 	request_pool_limit(fs->requests, 1);
@@ -197,7 +199,8 @@ static void what_is_late_is_answered(void **state)
 	fs = fs_fixture_new();
 }
 
-/* A RELEASE goes on, but the kernel must not wait for it: it counts that like any other. */
+/* A RELEASE goes on, but the kernel must not wait: the kernel's limit counts for a RELEASE as for
+ * any request. */
 static void what_goes_on_is_answered(void **state)
 {
 	struct fuse_release_in in = {0};
@@ -226,7 +229,7 @@ static int statfs_now(void)
 	return kernel_ask(FUSE_STATFS, KERNEL_ROOT, NULL, 0, NULL, 0, NULL, 0);
 }
 
-/* What a worker reads after it has waited for too long may have waited as long in the kernel. */
+/* A request that a worker reads after a long wait may have waited as long in the kernel. */
 static void what_comes_behind_a_long_wait_is_late(void **state)
 {
 	uint64_t late;

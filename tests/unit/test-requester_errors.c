@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of what transport/rpcrdma/requester_reply does about errors after which a call can be
- * sent again as another message, in a dialect that has such errors.
+ * Unit tests of transport/rpcrdma/requester_reply: errors after which a call can be sent again as
+ * another message, in a dialect that has such errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void a_larger_reply_chunk(void **state)
 
 	start(&p, &r);
 	pair_call_init(&p, &c, PAIR_LIST, 64);
-	c.rpc.reply_max = 100; /* that was a mistake */
+	c.rpc.reply_max = 100; /* too small */
 	xdr_put_u32(&c.rpc.args, 5000);
 	pair_submit(&p, &c);
 	raw_expect(&r, &p, &c, TOY_VERS, RDMA_MSG);
@@ -71,7 +71,7 @@ static void a_larger_reply_chunk(void **state)
 	assert_int_equal(raw_word(&r, 9), 9000);
 	reply(&r, &c);
 	pair_end(&p, &c, 0);
-	/* what was no larger, and what is more than anybody gives */
+	/* a size that is no larger, and a size above the limit */
 	for (int i = 0; i < 3; i++) {
 		pair_call_init(&p, &c, PAIR_LIST, 64);
 		c.rpc.reply_max = 20000;
@@ -132,7 +132,7 @@ static void fewer_chunks_and_segments(void **state)
 	assert_int_equal(raw_word(&r, 6), 1);
 	refuse(&r, &c, TOY_ERR_CHUNKS, 0);
 	pair_end(&p, &c, -EIO);
-	/* five segments are too many, and so are four; one of the Reply chunk is enough */
+	/* five segments are too many, and so are four; one segment in a Reply chunk is enough */
 	submit_get(&p, &c, 5);
 	raw_expect(&r, &p, &c, TOY_VERS, RDMA_MSG);
 	assert_int_equal(raw_word(&r, 6), 5);
@@ -140,9 +140,9 @@ static void fewer_chunks_and_segments(void **state)
 	raw_expect(&r, &p, &c, TOY_VERS, RDMA_MSG);
 	assert_int_equal(raw_word(&r, 5), 0);
 	assert_int_equal(raw_word(&r, 7), 1);
-	refuse(&r, &c, TOY_ERR_SEGMENTS, 4); /* that has been done */
+	refuse(&r, &c, TOY_ERR_SEGMENTS, 4); /* one segment already */
 	pair_end(&p, &c, -EIO);
-	/* none is none */
+	/* no segment at all */
 	submit_get(&p, &c, 5);
 	raw_expect(&r, &p, &c, TOY_VERS, RDMA_MSG);
 	refuse(&r, &c, TOY_ERR_SEGMENTS, 0);
@@ -156,7 +156,7 @@ static void fewer_chunks_and_segments(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A peer that says nothing of its sizes: they are the dialect's, and change with it. */
+/* A peer that tells no sizes: the dialect's sizes count, and change with the dialect. */
 static void sizes_are_the_dialects(void **state)
 {
 	uint8_t saved = raw_priv[0];

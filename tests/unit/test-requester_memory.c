@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/requester_call and requester_reply where little memory may be
- * exposed: calls wait for it in order, and none fails.
+ * exposed: calls wait for memory in order, and none fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ struct sinking {
 	struct pair_call c; /* first */
 	struct mem_buf *buf;
 	struct seg seg;
-	unsigned ended; /* the place of its end among those of all */
+	unsigned ended; /* the place of this call's end among all ends */
 };
 
 static unsigned ends;
@@ -48,7 +48,7 @@ static void note_end(struct pair_call *c, struct xdr_in *res)
 	((struct sinking *)c)->ended = ++ends;
 }
 
-/* GET of n bytes into a sink of so many. */
+/* GET of n bytes into a sink of this size. */
 static void submit(struct pair *p, struct sinking *s, uint32_t n)
 {
 	struct xdr_out *x;
@@ -77,7 +77,7 @@ static void finish(struct pair *p, struct sinking *s)
 	mem_buf_unref(s->buf);
 }
 
-/* A large one among small ones has its turn: none that was sent after it ends before it. */
+/* A large call among small ones has its turn: no later call ends before it. */
 static void the_large_are_not_overtaken(void **state)
 {
 	struct sinking s[CALLS];
@@ -91,15 +91,15 @@ static void the_large_are_not_overtaken(void **state)
 		submit(&p, &s[i], i % 4 == 2 ? 100 * KIB : 30 * KIB);
 	for (unsigned i = 0; i < CALLS; i++)
 		finish(&p, &s[i]);
-	/* once the first large one waits, the order is that of the calls */
+	/* once the first large call waits, the order is that of the calls */
 	for (unsigned i = 2; i < CALLS; i += 4)
 		for (unsigned j = i + 1; j < CALLS; j++)
 			assert_true(s[i].ended < s[j].ended);
 	pair_finish(&p);
 }
 
-/* Others of the machine have all the memory for a while: the call waits, alone, and is sent then.
- */
+/* Other processes of the machine have all the memory for a while: the call waits, alone, and is
+ * sent then. */
 static void a_call_waits_with_none_under_way(void **state)
 {
 	struct sinking s;
@@ -116,7 +116,7 @@ static void a_call_waits_with_none_under_way(void **state)
 	pair_finish(&p);
 }
 
-/* One that waits can be taken back, and does not hold up those behind it. */
+/* A waiting call can be taken back, and does not hold up the calls behind it. */
 static void a_call_that_waits_is_taken_back(void **state)
 {
 	struct sinking s, other;
@@ -136,7 +136,7 @@ static void a_call_that_waits_is_taken_back(void **state)
 	pair_finish(&p);
 }
 
-/* With doors that close at once, and with such as close later. */
+/* With doors that close at once, and with doors that close later. */
 #define TEST(f)                                                                                    \
 	{#f " (closed at once)", f, at_once, NULL, NULL},                                          \
 	{                                                                                          \

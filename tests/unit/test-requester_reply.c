@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/requester_call and requester_reply: a requester against a
- * responder whose every byte is scripted, well-behaved or not.
+ * responder that scripts every byte, well-behaved or not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,8 @@ static void a_call_as_the_rfc_has_it(void **state)
 	raw_stop(&r, &p);
 }
 
-/* One call until the first grant; 0 counts as 1; more than asked for is not used; in order. */
+/* One call until the first grant; 0 counts as 1; the requester uses no more than it asked for; in
+ * order. */
 static void credits(void **state)
 {
 	static const struct {
@@ -120,7 +121,7 @@ static void credits(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Replies that fail the call they name, and nothing else. */
+/* Replies that fail their call, and nothing else. */
 static void a_bad_reply_fails_its_call(void **state)
 {
 	struct pair_call c;
@@ -236,7 +237,7 @@ static void returned_lengths(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Three segments offered, of 400, 300 and 300 bytes: only what was filled in order is believed. */
+/* Three segments offered, of 400, 300 and 300 bytes: only segments filled in order count. */
 static void segments_are_filled_in_order(void **state)
 {
 	static const struct {
@@ -246,7 +247,7 @@ static void segments_are_filled_in_order(void **state)
 		{3, {400, 300, 299}, 0},
 		{3, {400, 1, 0}, 0},
 		{3, {0, 0, 0}, 0},
-		{1, {400}, 0}, /* those that were not used may be left out */
+		{1, {400}, 0}, /* unused segments may be left out */
 		{3, {399, 1, 0}, -EIO},
 		{3, {0, 1, 0}, -EIO},
 		{3, {400, 0, 1}, -EIO},
@@ -304,7 +305,7 @@ static void segments_are_filled_in_order(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call that may get a long reply; returns the Reply chunk's words in w: stag, len, offset. */
+/* A call that may get a long reply; gives the Reply chunk's words in w: stag, len, offset. */
 static void submit_list(struct pair *p, struct raw *r, struct pair_call *c, uint32_t w[4])
 {
 	pair_call_init(p, c, PAIR_LIST, 64);
@@ -353,8 +354,8 @@ static void reply_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A cancelled call has no door: what the responder writes later touches nothing. Where the provider
- * can tell, it does no other harm either. */
+/* A cancelled call has no door: a late write of the responder touches no memory. Where the provider
+ * can tell, the write does no other harm either. */
 static void a_late_write_finds_no_door(void **state)
 {
 	struct pair_call c;
@@ -377,7 +378,7 @@ static void a_late_write_finds_no_door(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Beyond the door, or into what is only for reading. */
+/* Beyond the door, or into a door that is only for reading. */
 static void a_write_beyond_its_door_ends_the_connection(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -394,7 +395,7 @@ static void a_write_beyond_its_door_ends_the_connection(void **state)
 	}
 }
 
-/* The reply to a forgotten call gives its credit back; so does forgetting one that was not sent. */
+/* The reply to a forgotten call gives its credit back; so does forgetting an unsent call. */
 static void forgotten_calls_keep_the_credits_right(void **state)
 {
 	struct pair_call a, b, c;
@@ -409,7 +410,7 @@ static void forgotten_calls_keep_the_credits_right(void **state)
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(raw_word(&r, 0), a.rpc.xid);
 	assert_true(pair_forget(&p, &a));
-	assert_false(pair_forget(&p, &b)); /* was never sent */
+	assert_false(pair_forget(&p, &b)); /* b was never sent */
 	pair_progress(&p, 5);
 	reply(&r, a.rpc.xid, 1); /* only now is there room for c */
 	assert_true(raw_recv(&r, &p));
@@ -454,7 +455,7 @@ static void remote_invalidation(void **state)
 	send_invalidate(&r, sink_stag(&r), c.rpc.xid);
 	pair_end(&p, &c, 0);
 
-	/* another call's door: neither call may be believed any more */
+	/* another call's door: the replies of neither call can be believed any more */
 	submit_get(&p, &r, &c, 1000);
 	stag = sink_stag(&r);
 	submit_get(&p, &r, &d, 1000);
@@ -468,7 +469,7 @@ static void remote_invalidation(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The reply to a cancelled call names its door, which is closed already. */
+/* The reply to a cancelled call names the call's door, which is closed already. */
 static void late_invalidation(void **state)
 {
 	struct pair_call c;
@@ -487,7 +488,7 @@ static void late_invalidation(void **state)
 	raw_stop(&r, &p);
 }
 
-/* ... or has closed it just before the call is cancelled, and waits to be handled. */
+/* ... or has closed the door just before the call is cancelled, and waits to be handled. */
 static void invalidation_and_cancel_cross(void **state)
 {
 	struct pair_call b, c;
@@ -518,8 +519,8 @@ static void take_victim_back(struct pair_call *c, struct xdr_in *res)
 	pair_forget(taker.p, taker.victim);
 }
 
-/* While one call ends, its owner takes back another whose end has been polled already and not been
- * handled. */
+/* While one call ends, its owner takes back another call. The end of the other call has been polled
+ * and not been handled. */
 static void a_call_is_taken_back_at_its_end(void **state)
 {
 	for (int down = 0; down < 2; down++) {
@@ -536,7 +537,7 @@ static void a_call_is_taken_back_at_its_end(void **state)
 		a.check = take_victim_back;
 		reply(&r, a.rpc.xid, 8);
 		reply(&r, b.rpc.xid, 8);
-		if (down) { /* which closes the doors of both */
+		if (down) { /* the end of the connection closes the doors of both */
 			p.client->ops->progress(p.client, 100);
 			r.prov->disconnect(r.pc);
 		}

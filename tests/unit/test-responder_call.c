@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/responder_call and responder_reply: a responder against a
- * requester whose every byte is scripted, well-behaved or not.
+ * requester that scripts every byte, well-behaved or not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void null(struct raw *r)
 	assert_int_equal(r->len, 28 + 24);
 }
 
-/* What a Linux server answers to the same bytes: the grant 0x40, and ERR_VERS 1 to 1 in a header of
+/* A Linux server's answers to the same bytes: the grant 0x40, and ERR_VERS 1 to 1 in a header of
  * version 2 to a probe of version 2. */
 static void as_a_linux_server_answers(void **state)
 {
@@ -88,7 +88,7 @@ static void what_cannot_be_parsed_is_err_chunk(void **state)
 	expect_error(&r, 4, 1, RDMA_ERR_CHUNK);
 	RAW_SEND(&r, 5, 1, 16, 1, 0, 0, 1, 1, 5, 800, 0, 0);
 	expect_error(&r, 5, 1, RDMA_ERR_CHUNK);
-	/* positions that go down, that lie behind the message, inside what came before */
+	/* positions that go down, that lie behind the message, that lie inside earlier data */
 	RAW_SEND(&r, 6, 1, 16, 0, 1, 40, 5, 8, 0, 0, 1, 36, 5, 8, 0, 0, 0, 0, 0,
 		RPC_CALL(6, PAIR_NULL));
 	expect_error(&r, 6, 1, RDMA_ERR_CHUNK);
@@ -128,9 +128,9 @@ static void what_needs_no_answer_gets_none(void **state)
 	RAW_SEND(&r, 1, 1, 16, 0, 0, 0);       /* shorter than any header */
 	RAW_SEND(&r, 1, 1, 16, 3, 0, 0, 0);    /* RDMA_DONE */
 	RAW_SEND(&r, 1, 1, 16, 4, 1, 1, 1);    /* RDMA_ERROR */
-	RAW_SEND(&r, 1, 1, 16, 4, 7, 1, 1, 1); /* with a code that there is not */
+	RAW_SEND(&r, 1, 1, 16, 4, 7, 1, 1, 1); /* with an unknown error code */
 	RAW_SEND(&r, 1, 2, 16, 4, 2, 0, 0, 0); /* of another version */
-	/* a reply to a reverse call that nobody made */
+	/* a reply to a reverse call that was not made */
 	RAW_SEND(&r, 1, 1, 16, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0);
 	null(&r);
 	assert_int_equal(p.served, 1);
@@ -157,7 +157,7 @@ static void withdraw(struct raw *r, struct prov_door *d)
 #define SEG(d, skip, n)                                                                            \
 	(d).stag, n, (uint32_t)(((d).offset + (skip)) >> 32), (uint32_t)((d).offset + (skip))
 
-/* A PUT whose data of n bytes comes in Read chunks of various forms. */
+/* A PUT with data of n bytes in Read chunks of various forms. */
 static void read_chunks(void **state)
 {
 	const uint32_t n = 1001;
@@ -183,7 +183,7 @@ static void read_chunks(void **state)
 		if (i == 2) /* with the round-up in the chunk (RFC 8166 section 3.4.5.2) */
 			RAW_SEND(&r, x, 1, 16, 0, 1, 48, SEG(d, 0, n + 3), 0, 0, 0,
 				RPC_CALL(x, PAIR_PUT), 0x11, n, 0x22);
-		if (i == 3) /* ... in a segment of its own */
+		if (i == 3) /* ... in a separate segment */
 			RAW_SEND(&r, x, 1, 16, 0, 1, 48, SEG(d, 0, n), 1, 48, SEG(d, n, 3), 0, 0, 0,
 				RPC_CALL(x, PAIR_PUT), 0x11, n, 0x22);
 		if (i == 4) { /* message in a position-zero chunk of two segments, data beside */
@@ -297,7 +297,7 @@ static void write_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call of proc whose Write chunk has n segments of len bytes, each third one empty. */
+/* A call of proc with a Write chunk of n segments of len bytes, each third one empty. */
 static void send_segments(struct raw *r, const struct prov_door *d, uint32_t xid, uint32_t proc,
 	unsigned n, uint32_t len)
 {
@@ -344,10 +344,10 @@ static void many_segments(void **state)
 		got += len;
 	}
 	assert_int_equal(got, 1001);
-	/* more than is kept for anybody */
+	/* more than the responder keeps for a call */
 	send_segments(&r, &d, 2, PAIR_GET, RPCRDMA_MAX_SEGS + 1, 7);
 	expect_error(&r, 2, 1, RDMA_ERR_CHUNK);
-	/* as many as may be served at a time, and the next waits; others do not */
+	/* as many as may be served at a time, and the next waits; other calls do not */
 	for (uint32_t x = 3; x < 6; x++)
 		send_segments(&r, &d, x, PAIR_LATER, 240, 7);
 	null(&r);
@@ -411,8 +411,8 @@ static void reply_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Only if the requester says that it can bear it, and only with one handle to choose from (RFC 8797
- * section 4.1). */
+/* Only if the requester allows remote invalidation, and only with one handle to choose from (RFC
+ * 8797 section 4.1). */
 static void remote_invalidation(void **state)
 {
 	for (int i = 0; i < 4; i++) {
@@ -448,7 +448,7 @@ static void remote_invalidation(void **state)
 	}
 }
 
-/* The peer's grant is what it may use; one call more ends the connection. */
+/* The peer may use as many credits as it was granted; one call more ends the connection. */
 static void more_calls_than_credits(void **state)
 {
 	struct pair_params params = {.credits_server = 4};
@@ -472,7 +472,7 @@ static void more_calls_than_credits(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A bad handle ends the connection, and nothing else happens. */
+/* A bad handle ends the connection, without other effects. */
 static void chunks_that_lead_nowhere(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -505,7 +505,7 @@ static void send_put(struct raw *r, const struct prov_door *d, uint32_t x, uint3
 		0x22);
 }
 
-/* Someone else has emptied the pool: the call waits, and is served when memory is back. */
+/* Another user has emptied the pool: the call waits, and is served when memory is back. */
 static void calls_wait_for_memory(void **state)
 {
 	struct pair_params params = {.server_memory = 8u << 20};
@@ -525,7 +525,7 @@ static void calls_wait_for_memory(void **state)
 	pair_pattern(r.zone->data, 1001, 3);
 	for (uint32_t x = 1; x <= 3; x++)
 		send_put(&r, &d, x, 1001);
-	assert_false(raw_recv_within(&r, NULL, 1000)); /* a second of silence, nothing worse */
+	assert_false(raw_recv_within(&r, NULL, 1000)); /* a second of silence, and no worse */
 	assert_false(r.down);
 	while (nhoard)
 		mem_buf_unref(hoard[--nhoard]);
@@ -537,7 +537,7 @@ static void calls_wait_for_memory(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A peer that does not answer RDMA Reads makes the responder keep so much and no more. */
+/* For a peer that does not answer RDMA Reads, the responder keeps a bounded amount of memory. */
 static void what_is_pulled_is_bounded(void **state)
 {
 	size_t before, most = rpcrdma_pulled_max;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/rpc_auth: AUTH_SYS byte for byte, and a flavor with all the parts
- * that RPCSEC_GSS has (toy-auth) between a client and a server, over TCP or, with the argument
+ * Unit tests of transport/rpc/rpc_auth: AUTH_SYS byte for byte, and a flavor with all parts of
+ * RPCSEC_GSS (toy-auth) between a client and a server, over TCP or, with the argument
  * "iwarp", over RPC-over-RDMA on software iWARP.
  */
 #include <arpa/inet.h>
@@ -58,7 +58,7 @@ static void auth_sys_is_as_it_should_be(void **state)
 	assert_int_equal(cred.gids[1], 24);
 }
 
-/* How a responder without further flavors judges sys_call with one word changed. */
+/* The verdict of a responder without further flavors on sys_call with one word changed. */
 static uint32_t verdict(size_t at, uint32_t word)
 {
 	uint8_t buf[sizeof(sys_call)] __attribute__((aligned(4)));
@@ -82,7 +82,7 @@ static uint32_t verdict(size_t at, uint32_t word)
 
 int __wrap_gethostname(char *name, size_t size);
 
-/* As long as Linux has names: 64 bytes. */
+/* A name of the greatest length on Linux: 64 bytes. */
 int __wrap_gethostname(char *name, size_t size)
 {
 	if (size <= 64) {
@@ -103,7 +103,7 @@ static void a_long_name_of_the_machine_is_cut(void **state)
 
 int __wrap_getgroups(int size, gid_t *list);
 
-/* Of a process in 300 groups. */
+/* The groups of a process in 300 groups. */
 int __wrap_getgroups(int size, gid_t *list)
 {
 	if (size && size < 300) {
@@ -172,9 +172,9 @@ struct env {
 	struct mem_pool *spool, *cpool;
 	struct rpc_server *server;
 	struct rpc_client *client;
-	atomic_uint closes; /* so many requests end their connection instead of being answered */
+	atomic_uint closes; /* this many requests end their connection instead of being answered */
 	atomic_uint served;
-	uint32_t xid[CALLS]; /* of each request, also of those */
+	uint32_t xid[CALLS]; /* of each request, also of unanswered ones */
 	atomic_uint nxid;
 };
 
@@ -215,7 +215,7 @@ static void cb_done(struct rpc_call *call, int error, struct xdr_in *res)
 	free(call);
 }
 
-/* A callback for which there is no credential. */
+/* A callback without a credential. */
 static void call_back(struct rpc_req *req)
 {
 	struct rpc_call *call = malloc(sizeof(*call));
@@ -258,7 +258,7 @@ static void service(void *ctx, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
-/* Not a fault of the flavor's: the connection is lost before the request is served. */
+/* No fault of the flavor: the connection is lost before the request is served. */
 static enum fault_kind close_some(void *ctx, const struct rpc_req *req, struct fault_note *note,
 	bool reply, unsigned *delay_ms)
 {
@@ -455,7 +455,7 @@ static void what_is_wrapped_arrives(void **state)
 	env_stop(&v);
 }
 
-/* A responder that saw a number twice would drop the request, and nothing would be answered. */
+/* A responder that saw a number twice would drop the request, and send no answer. */
 static void each_transmission_has_its_own_number(void **state)
 {
 	for (int wrapping = 0; wrapping < 2; wrapping++) {
@@ -503,7 +503,7 @@ static void a_caller_that_is_not_wanted_is_told(void **state)
 	assert_int_equal(do_write(&v), -EACCES);
 	assert_int_equal(v.served, 0);
 	v.t.reject = false;
-	assert_int_equal(do_write(&v), 0); /* the next may be */
+	assert_int_equal(do_write(&v), 0); /* the next call may be */
 	env_stop(&v);
 }
 

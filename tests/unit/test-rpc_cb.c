@@ -30,7 +30,7 @@ static void the_server_calls_back(void **state)
 		one_finish(&o);
 	}
 	one_init(&o, &p.c, P_CALLBACK);
-	xdr_put_u32(&o.call.args, CB_PROG + 1); /* nobody serves that */
+	xdr_put_u32(&o.call.args, CB_PROG + 1); /* a program without a service */
 	assert_int_equal(one_run(&o), 0);
 	assert_int_equal((int)be32toh(*(uint32_t *)o.copy), -EPROTO);
 	one_finish(&o);
@@ -55,7 +55,7 @@ static void a_callback_times_out(void **state)
 	one_finish(&o);
 	p.c.mute = false;
 	p.s.cb_timeout_ms = 0;
-	if (proto == RPC_TCP) { /* over RDMA the credit of what was not answered is still owed */
+	if (proto == RPC_TCP) { /* over RDMA the unanswered call still holds its credit */
 		one_init(&o, &p.c, P_CALLBACK);
 		xdr_put_u32(&o.call.args, CB_PROG);
 		assert_int_equal(one_run(&o), 0);
@@ -67,8 +67,8 @@ static void a_callback_times_out(void **state)
 	assert_int_equal(p.s.ups, 1); /* the connection stayed */
 }
 
-/* The connection goes while the client has the call: it ends, and with it the request it was for.
- */
+/* The connection goes while the client has the call: the call ends, and so does the request that
+ * made the call. */
 static void a_connection_may_close_during_a_callback(void **state)
 {
 	struct rpc_client_stats st = {0};

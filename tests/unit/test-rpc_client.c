@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/rpc_client: calls, and what becomes of them when the server is slow,
- * gone or short of memory. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
+ * Unit tests of transport/rpc/rpc_client: calls, and their fate when the server is slow, gone or
+ * short
+ * of memory. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -103,7 +104,7 @@ static void a_shortage_is_waited_out(void **state)
 			assert_int_equal(o.call.rpc_stat, RPC_SYSTEM_ERR);
 		one_finish(&o);
 		one_finish(&p);
-		/* one that waits can be cancelled */
+		/* a waiting call can be cancelled */
 		pair.s.shortages = 1000;
 		one_init(&o, &pair.c, P_SHORT);
 		assert_int_equal(rpc_call_submit(&o.call), 0);
@@ -145,7 +146,7 @@ static void calls_can_be_cancelled(void **state)
 	rpc_call_cancel(&o.call);
 	assert_int_equal(one_wait(&o), -ECANCELED);
 	one_finish(&o);
-	/* with its payload half sent, perhaps */
+	/* perhaps with half of the payload sent */
 	buf = mem_buf_get(p.c.pool, BIG);
 	memset(buf->data, 1, BIG);
 	for (int i = 0; i < 20; i++) {
@@ -180,7 +181,7 @@ static bool is_connected(struct cli *c)
 	return i.connected;
 }
 
-/* What the peer may have got goes on. */
+/* A call that the peer may have got goes on. */
 static void calls_that_were_not_sent_can_be_withdrawn(void **state)
 {
 	struct pair p;

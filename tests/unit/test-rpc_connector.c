@@ -71,7 +71,7 @@ static void wait_kick(struct env *v)
 	assert_int_equal(read(v->kick_fd, &n, sizeof(n)), sizeof(n));
 }
 
-/* Makes the next attempt without its pause, and waits for its end. */
+/* Makes the next attempt without the pause, and waits for the end of the attempt. */
 static struct rpc_xprt *attempt(struct env *v)
 {
 	struct rpc_xprt *x = NULL;
@@ -91,14 +91,14 @@ static void a_failure_has_a_reason_and_a_growing_pause(void **state)
 	struct env v;
 
 	env_start(&v, RPC_TCP, false);
-	assert_false(rpc_connector_collect(&v.n, &x)); /* none was started */
+	assert_false(rpc_connector_collect(&v.n, &x)); /* no attempt was started */
 	for (unsigned i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		assert_null(attempt(&v));
 		assert_true(strlen(v.n.err.msg) > 0);
 		assert_int_equal(v.n.backoff_ms, next[i]);
 		v.n.retry_at = UINT64_MAX;
 		assert_int_equal(rpc_connector_start(&v.n, 77), 77);
-		assert_false(v.n.running); /* not before its time */
+		assert_false(v.n.running); /* not before the pause is over */
 	}
 	env_stop(&v);
 }
@@ -118,12 +118,12 @@ static void a_connection_is_handed_over_once(void **state)
 	rpc_connector_lost(&v.n, x, false, UINT64_MAX); /* never answered */
 	assert_int_equal(v.n.backoff_ms, 200);
 	rpc_connector_lost(&v.n, x, true, UINT64_MAX);
-	assert_int_equal(v.n.backoff_ms, 100); /* this one did, and is replaced at once */
+	assert_int_equal(v.n.backoff_ms, 100); /* this connection worked, and is replaced at once */
 	rpc_xprt_unref(x);
 	env_stop(&v);
 }
 
-/* The next connection, after x, which lived for so long. */
+/* The next connection, after x, which lived for this long. */
 static struct rpc_xprt *replace(struct env *v, struct rpc_xprt *x, uint64_t lived_s)
 {
 	rpc_connector_lost(&v->n, x, true, lived_s * 1000000000);
@@ -133,7 +133,7 @@ static struct rpc_xprt *replace(struct env *v, struct rpc_xprt *x, uint64_t live
 	return x;
 }
 
-/* What the last connection has found out about the server. */
+/* The next attempt uses the last connection's knowledge of the server. */
 static void the_next_begins_where_the_last_ended(void **state)
 {
 	struct rpc_xprt *x;
@@ -168,7 +168,7 @@ static void the_best_version_is_tried_again(void **state)
 	x->rdma_version = 7;
 	x = replace(&v, x, 600);
 	assert_int_equal(x->up.rdma_version, 0);
-	x->rdma_version = 7; /* it still refuses */
+	x->rdma_version = 7; /* the server still refuses */
 	x = replace(&v, x, 1);
 	assert_int_equal(x->up.rdma_version, 7);
 	rpc_xprt_unref(x);
@@ -193,7 +193,7 @@ static void the_end_closes_what_nobody_collected(void **state)
 	env_stop(&v);
 }
 
-/* A peer that takes the connection and says nothing holds up nobody who aborts. */
+/* A peer that takes the connection and says nothing does not hold up an abort. */
 static void an_attempt_can_be_aborted(void **state)
 {
 	struct rpc_xprt *x = NULL;

@@ -83,7 +83,7 @@ static void bad_calls_are_denied(void **state)
 	assert_int_equal(verdict(4, 2, all), -1);
 	assert_int_equal(verdict(0, 1, 7), -1);
 	assert_int_equal(verdict(8, 3, all), RPC_DENY_VERSION);
-	assert_int_equal(verdict(24, 6, all), RPC_DENY_NOT); /* a flavor is nothing to it */
+	assert_int_equal(verdict(24, 6, all), RPC_DENY_NOT); /* the program accepts any flavor */
 	assert_int_equal(verdict(28, 401, all), RPC_DENY_BADCRED);
 	assert_int_equal(verdict(68, 401, all), RPC_DENY_BADVERF);
 	for (size_t n = 8; n < all; n++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of payload on its way through transport/rpc: out of the memory that it lies in, into
- * that which it is for. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
+ * Unit tests of payload on its way through transport/rpc: out of the sender's memory, into the
+ * receiver's. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/rpc_req: answers that come when they come, and the memory of their
- * payloads. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
+ * Unit tests of transport/rpc/rpc_req: answers at any time, and the memory of payloads. Over TCP,
+ * or,
+ * with the argument "iwarp", over RPC-over-RDMA.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -33,7 +34,7 @@ static void answers_may_come_from_another_thread(void **state)
 		one_finish(&o[i]);
 		sem_wait(&answered);
 	}
-	/* one that is answered after its connection and server have gone */
+	/* an answer after the connection and the server have gone */
 	one_init(&o[0], &p.c, P_ASYNC);
 	assert_int_equal(rpc_call_submit(&o[0].call), 0);
 	sem_wait(&arrived);
@@ -61,7 +62,7 @@ static size_t used(struct mem_pool *pool)
 	return st.used_bytes;
 }
 
-/* References are taken over, whatever becomes of the segments. */
+/* References are taken over, even if the segments change afterwards. */
 static void payloads_are_held_until_the_end(void **state)
 {
 	static const struct rpc_xprt_ops ops = {.destroy = destroy};
@@ -76,7 +77,7 @@ static void payloads_are_held_until_the_end(void **state)
 	assert_int_equal(rpc_xprt_init(&x, &ops, NULL), 0);
 	req = rpc_req_new(&x);
 	assert_non_null(req);
-	/* nothing: the block goes at once */
+	/* no payload: the block goes at once */
 	seg[0].hold = mem_buf_get(pool, 100);
 	seg[0].at = mem_buf_sge(seg[0].hold, 7, 0);
 	assert_int_equal(rpc_req_hold(req, seg, 1, &l), 0);

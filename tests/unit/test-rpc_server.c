@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/rpc_server and transport/rpc/srv_conn: what a service is given, and
- * what a peer gets that says each word itself.
+ * Unit tests of transport/rpc/rpc_server and transport/rpc/srv_conn: the requests that a service
+ * gets, and the answers to a peer that says each word.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@
 #define PROG	 100
 #define VERS	 2
 #define MAX_REQS 1024 /* of a connection over TCP, see tcp.c */
-#define PUT_OFF	 9    /* procedure whose calls are kept until the test answers them */
+#define PUT_OFF	 9    /* procedure that leaves its calls to the test to answer */
 #define KEPT	 2048
 
 /* --- a server ----------------------------------------------------------------------------------
@@ -35,14 +35,14 @@ static struct mem_pool *pool;
 static struct rpc_server *server;
 static struct sockaddr_in addr;
 static _Atomic int calls, ups, downs;
-static _Atomic bool strangers; /* admit says no */
+static _Atomic bool strangers; /* admit() refuses */
 static _Atomic int wrap_error;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct rpc_req *kept[KEPT]; /* lock */
 static unsigned nkept;		   /* lock */
-static struct rpc_req last;	   /* lock: what the last call looked like */
+static struct rpc_req last;	   /* lock: a copy of the last call */
 
 static void answer(struct rpc_req *req)
 {
@@ -147,7 +147,7 @@ static struct rpc_req *pop_locked(void)
 	return req;
 }
 
-/* Until so many calls are kept. */
+/* Waits until this many calls are kept. */
 static void wait_kept(unsigned n)
 {
 	pthread_mutex_lock(&lock);
@@ -247,7 +247,7 @@ static void a_service_refuses_programs(void **state)
 	close(fd);
 }
 
-/* MSG_DENIED (RFC 5531 section 9), and the service is not asked. */
+/* MSG_DENIED (RFC 5531 section 9), and the service does not see the call. */
 static void expect_denied(int fd, uint32_t xid, const uint32_t *why, size_t n)
 {
 	uint32_t w[32];
@@ -310,7 +310,8 @@ static void lengths_are_not_believed(void **state)
 	close(fd);
 }
 
-/* Marks of records that are too long end the connection, at once or as soon as they are in sum. */
+/* Record marks that are too long end the connection, at once or as soon as their sum is too
+ * long. */
 static void records_are_not_too_long(void **state)
 {
 	static const uint32_t mark[] = {
@@ -337,7 +338,7 @@ static void answers_may_be_put_off(void **state)
 	call(fd, 2, PROG, VERS, PUT_OFF, 22);
 	call(fd, 3, PROG, VERS, 3, 33);
 	call(other, 4, PROG, VERS, 3, 44);
-	/* those behind are not held up */
+	/* the calls behind are not held up */
 	expect(fd, 3, WORDS(RPC_ACCEPT_SUCCESS, 3, 33));
 	expect(other, 4, WORDS(RPC_ACCEPT_SUCCESS, 3, 44));
 	assert_int_equal(kept_now(), 2);
@@ -358,7 +359,8 @@ static void answers_may_be_put_off(void **state)
 	close(other);
 }
 
-/* One connection can have so many calls with the service; more wait, and go on one by one. */
+/* The service has at most this many calls of one connection; more calls wait, and go on one by
+ * one. */
 static void calls_of_a_connection_are_bounded(void **state)
 {
 	const unsigned more = 50;
@@ -368,7 +370,7 @@ static void calls_of_a_connection_are_bounded(void **state)
 		call(fd, i, PROG, VERS, PUT_OFF, i);
 	wait_kept(MAX_REQS);
 	others_are_served();
-	/* what one read has brought is handed over up to the bound */
+	/* the calls of one read are handed over up to the bound */
 	assert_int_equal(kept_now(), MAX_REQS);
 	for (unsigned i = 0; i < MAX_REQS + more; i++) {
 		wait_kept(1);
@@ -395,7 +397,7 @@ static void a_connection_may_close_during_a_call(void **state)
 		pthread_cond_wait(&changed, &lock);
 	req = kept[0];
 	pthread_mutex_unlock(&lock);
-	/* what a request says stays true until it ends */
+	/* the fields of a request stay valid until its end */
 	assert_non_null(strstr(rpc_xprt_peer(req->xprt), "127.0.0.1:"));
 	assert_int_equal(req->xid, 0);
 	answer_first();
@@ -432,7 +434,7 @@ static void who_is_not_admitted_is_closed(void **state)
 	assert_int_equal(read_words(fd, w, 32), -1);
 	close(fd);
 	strangers = false;
-	wrap_error = -ENOMEM; /* a transport around it could not be made */
+	wrap_error = -ENOMEM; /* making the wrapping transport fails */
 	fd = dial();
 	assert_int_equal(read_words(fd, w, 32), -1);
 	close(fd);

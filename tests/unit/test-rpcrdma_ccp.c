@@ -30,7 +30,8 @@ static uint32_t nasked;
 static uint32_t answer[32];
 static unsigned nanswer;
 
-/* Notes the question, and answers `answer` with its XID in the places of the two ones. */
+/* Notes the question, and answers `answer` with the question's XID in the places of the two
+ * ones. */
 static void greet(struct raw *r)
 {
 	if (!raw_recv(r, NULL))
@@ -55,7 +56,7 @@ static void start(struct pair *p, struct raw *r, const uint32_t *w, size_t n)
 #define START(p, r, ...)                                                                           \
 	start(p, r, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
 
-/* The version word, credits, RDMA_MSG, no chunks, then an RPC reply as far as its accept_stat. */
+/* The version word, credits, RDMA_MSG, no chunks, then an RPC reply up to accept_stat. */
 #define ACCEPTED(grant, stat) 0, 1, grant, 0, 0, 0, 0, 0, 1, 0, 0, 0, stat
 
 static void a_client_asks_first(void **state)
@@ -143,7 +144,7 @@ static void a_server_tells_its_limits(void **state)
 	assert_int_equal(r.len, 64);
 	assert_int_equal(p.server->inline_send, 2048);
 	assert_int_equal(((struct rpcrdma_conn *)p.server)->reads_max, 3);
-	assert_int_equal(p.served, 0); /* no service has seen it */
+	assert_int_equal(p.served, 0); /* the call reached no service */
 	raw_stop(&r, &p);
 }
 
@@ -173,7 +174,7 @@ static void a_server_takes_no_nonsense(void **state)
 		assert_int_equal(raw_word(&r, STAT), bad[i].stat);
 	}
 	assert_int_equal(p.server->inline_send, 1024);
-	/* sizes below what every connection has */
+	/* sizes below the minimum of every connection */
 	RAW_SEND(&r, CONF(9, CCP_PROG, 1, 1, 0, 0, 0));
 	assert_true(raw_recv(&r, NULL));
 	assert_int_equal(raw_word(&r, STAT), 0);
@@ -194,7 +195,7 @@ static void a_client_of_no_reads_has_no_chunks(void **state)
 	assert_int_equal(raw_word(&r, 0), 2);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	assert_int_equal(raw_word(&r, 4), RDMA_ERR_CHUNK);
-	/* nor is anything lent to it */
+	/* nor is a reply lent to the client */
 	RAW_SEND(&r, MSG(3), RPC_CALL(3, PAIR_LIST), 10000);
 	assert_true(raw_recv(&r, NULL));
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
@@ -202,7 +203,7 @@ static void a_client_of_no_reads_has_no_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* What was sent while Reads were taken is read to its end. */
+/* A message that was sent while Reads were allowed is read to its end. */
 static void a_client_takes_no_reads_any_more(void **state)
 {
 	enum { N = 10 };
@@ -247,7 +248,7 @@ static void a_server_of_version_1_does_not_know_it(void **state)
 	pair_versions = RPC_RDMA_V1_LEGACY;
 	RAW_SEND(&r, CONF(1, CCP_PROG, 1, 1, 4096, 4096, 1));
 	assert_true(raw_recv(&r, NULL));
-	assert_int_equal(p.served, 1); /* the service sees the program, and may refuse it */
+	assert_int_equal(p.served, 1); /* the service sees the program, and may refuse the call */
 	raw_stop(&r, &p);
 }
 

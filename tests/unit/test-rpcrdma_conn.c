@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_conn and its family, both ends against each other on each
- * provider: messages of all sizes, few credits,
- * faults, both directions, calls taken back, many threads.
+ * provider: messages of all sizes, few credits, faults, both directions, calls taken back, many
+ * threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const struct pair_params plain;
 static void start(struct pair *p, const struct pair_params *params)
 {
 	pair_init(p, params);
-	pair_null(p); /* and with it the credits */
+	pair_null(p); /* and also the credits */
 }
 
 static void null(void **state)
@@ -82,7 +82,7 @@ static void get_is_placed(void **state)
 	pair_finish(&p);
 }
 
-/* Sinks and a reply that may be too long: everything comes in the Reply chunk. */
+/* Sinks and a reply that may be too long: the whole reply comes in the Reply chunk. */
 static void get_with_a_long_reply_is_copied(void **state)
 {
 	struct pair p;
@@ -94,7 +94,7 @@ static void get_with_a_long_reply_is_copied(void **state)
 	pair_finish(&p);
 }
 
-/* The largest reply that needs no Reply chunk: header 28, RPC header 24, length word. */
+/* The largest reply without a Reply chunk: header 28, RPC header 24, length word. */
 static void list_around_the_inline_size(void **state)
 {
 	const uint32_t edge = 4096 - 28 - 24 - 4;
@@ -154,7 +154,7 @@ static void other_inline_sizes(void **state)
 	}
 }
 
-/* However few credits there are, every call is answered. */
+/* Every call is answered, for any number of credits. */
 static void few_credits(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -212,8 +212,8 @@ static void faults_fail_one_call(void **state)
 	pair_finish(&p);
 }
 
-/* A call that cannot be sent fails, and its credit goes to the next: here, a reverse call that is
- * too long to be inline is the responder's only one; and a sink of no bytes is no door. */
+/* A call that cannot be sent fails, and the credit goes to the next call. Here, a reverse call that
+ * is too long to be inline uses the responder's only credit; and a sink of no bytes has no door. */
 static void a_call_that_cannot_be_sent(void **state)
 {
 	struct pair_call c;
@@ -281,8 +281,8 @@ static void calls_back(void **state)
 	pair_finish(&p);
 }
 
-/* Calls taken back: queued ones, and ones whose reply is late. Their memory is free at once.
- * (Without doors; a late reply that would write or invalidate ends the connection, see
+/* Calls taken back: queued ones, and ones with a late reply. The memory of such a call is free at
+ * once. (Without doors; a late reply that would write or invalidate ends the connection, see
  * test-requester_reply.) */
 static void taken_back(void **state)
 {
@@ -381,8 +381,8 @@ static void *sender_main(void *ctx)
 	return NULL;
 }
 
-/* While one thread sends a call, the progress thread already answers RDMA Reads of others: a full
- * socket must not be left to nobody. */
+/* While one thread sends a call, the progress thread already answers RDMA Reads of other calls: one
+ * thread must take care of a full socket. */
 static void large_calls_from_other_threads(void **state)
 {
 	struct mem_buf *data;
@@ -441,7 +441,7 @@ static void check_put(struct pair_call *c, struct xdr_in *res)
 	assert_true(xdr_in_ok(res));
 }
 
-/* n pages, in an order in which none continues the one before, out and in. */
+/* n pages, out and in; in this order, no page continues the one before. */
 static void go_in_pieces(struct pair *p, unsigned n, bool direct)
 {
 	const uint32_t len = n * 4096 - 5;
@@ -490,7 +490,7 @@ static void go_in_pieces(struct pair *p, unsigned n, bool direct)
 	free(want);
 }
 
-/* As many segments as pieces, if a header has room for them; through one buffer otherwise. */
+/* As many segments as pieces, if a header has room for that many; otherwise through one buffer. */
 static void payload_in_pieces(void **state)
 {
 	static const struct pair_params large = {.inline_client = 16384, .inline_server = 16384};
@@ -508,7 +508,7 @@ static void payload_in_pieces(void **state)
 	pair_finish(&p);
 }
 
-/* The connection goes while calls are in all states: none is lost, no door stays. */
+/* The connection goes while calls are in all states: no call is lost, no door stays. */
 static void shutdown_under_load(void **state)
 {
 	const struct pair_params params = {.credits_server = 4};

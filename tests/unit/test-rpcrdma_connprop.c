@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_connprop, and of what else two ends of version 2 do that
- * others do not: grants, continued messages that wait for them, errors, invalidation by name.
+ * Unit tests of transport/rpcrdma/rpcrdma_connprop, and of other behaviour of version 2 only:
+ * grants, continued messages that wait for grants, errors, invalidation by name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,7 @@ static void the_first_message_is_short_and_alone(void **state)
 	/* a grant of one: no room for properties */
 	answer(&p, &r, &a, 1);
 	expect_call(&p, &r, &b);
-	/* of more: they come */
+	/* a grant of more: the properties come */
 	answer(&p, &r, &b, 8);
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(raw_word(&r, 0), 0);
@@ -136,7 +136,7 @@ static void a_requester_keeps_to_the_peers_properties(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	/* receives of 1024 bytes, segments of 4096, three of them */
+	/* receives of 1024 bytes, segments of 4096, three segments */
 	RAW_SEND(&r, CONNPROP(8, 0), 4, 2, 4, 1024, 3, 4, 4096, 4, 4, 3, 77, 0);
 	while (p.client->inline_send != 1024)
 		pair_progress(&p, 5);
@@ -154,7 +154,8 @@ static void a_requester_keeps_to_the_peers_properties(void **state)
 	raw_stop(&r, &p);
 }
 
-/* No call waits for the credit that our properties have, though the peer says nothing to them. */
+/* No call waits for the credit of our properties, even if the peer does not answer the
+ * properties. */
 static void properties_hold_up_nobody(void **state)
 {
 	struct pair_params one = {.credits_client = 1};
@@ -164,7 +165,7 @@ static void properties_hold_up_nobody(void **state)
 
 	start(&p, &r);
 	pair_call_init(&p, &c, PAIR_ECHO, 8 * SIZE);
-	xdr_put_opaque(&c.rpc.args, zeros, 8 * ROOM - 44); /* for all of the eight */
+	xdr_put_opaque(&c.rpc.args, zeros, 8 * ROOM - 44); /* for all eight Sends */
 	pair_submit(&p, &c);
 	expect_call(&p, &r, &c);
 	assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
@@ -182,7 +183,7 @@ static void properties_hold_up_nobody(void **state)
 	raw_stop(&r, &p);
 }
 
-/* An error's credits count for nothing, nor is there a credit for properties in them. */
+/* An error's credits count for nothing, and an error holds no credit for properties. */
 static void an_error_grants_nothing(void **state)
 {
 	struct pair_call c;
@@ -240,7 +241,7 @@ static void grants_come_alone(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call names a handle of its own to be invalidated. */
+/* A call names one of its handles for invalidation. */
 static void a_call_names_a_handle(void **state)
 {
 	struct pair_call c;
@@ -275,7 +276,7 @@ static void a_reply_in_many_sends(void **state)
 		raw_send(&r, head, 9, at, ROOM);
 		at += ROOM;
 		left -= ROOM;
-		/* never more than was granted without another grant */
+		/* never more than the grant allows, before another grant */
 		while (raw_recv_within(&r, &p, 5)) {
 			assert_int_equal(raw_word(&r, 0), 0);
 			assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
@@ -311,8 +312,8 @@ static void expect_error(struct raw *r, uint32_t xid, uint32_t err)
 	assert_int_equal(raw_word(r, 5), err);
 }
 
-/* The header of the last Send is the longest: what fits without it goes on all the same, and each
- * Send has something of the message. */
+/* The header of the last Send is the longest: bytes that fit without that header go on all the
+ * same, and each Send has some bytes of the message. */
 static void the_last_send_says_something(void **state)
 {
 	enum { CHUNK = 24 }; /* a Write chunk, returned */
@@ -349,7 +350,8 @@ static void a_responder_answers_properties(void **state)
 	expect(&r, 7, RDMA_MSG, REPLY);
 	assert_true(raw_word(&r, 2) & 0xffff);
 	raw_stop(&r, &p);
-	/* to one that tells nothing it tells its own, behind its first reply, if there is room */
+	/* a responder tells its properties behind the first reply to a peer that tells none, if
+	 * there is room */
 	pair_init_responder(&p, &plain, &r);
 	for (uint32_t x = 1; x < 3; x++) {
 		call(&r, x, 1, PAIR_NULL, 0);
@@ -383,7 +385,7 @@ static void hosts_prove_who_they_are(void **state)
 	pair_init_responder(&p, &plain, &r);
 	RAW_SEND(&r, CONNPROP(2, 0), 1, 6, 12, 6, 0x73657361, 0x6d650000);
 	expect(&r, 0, RDMA_CONNPROP, 0);
-	assert_int_equal(raw_word(&r, 5), 6); /* five numbers, and that */
+	assert_int_equal(raw_word(&r, 5), 6); /* five numbers, and the word */
 	assert_int_equal(raw_word(&r, 21), 6);
 	assert_int_equal(raw_word(&r, 23), 4);
 	call(&r, 1, 2, PAIR_NULL, 0);
@@ -414,8 +416,8 @@ static void properties_in_two_sends(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Without a Reply chunk a reply takes as many Sends as it needs, no more at a time than there are
- * credits, and nobody else's between. */
+/* Without a Reply chunk a reply takes as many Sends as needed, no more at a time than there are
+ * credits, and no other message's Sends between. */
 static void a_reply_waits_for_credits(void **state)
 {
 	uint32_t len = 0, parts = 0;
@@ -445,7 +447,8 @@ static void a_reply_waits_for_credits(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Who adds grants up has granted enough before; we look at that after a while. */
+/* A peer that adds grants up has granted enough before; after a while this end uses the earlier
+ * grants. */
 static void grants_that_add_up(void **state)
 {
 	struct pair p;
@@ -476,7 +479,7 @@ static void a_long_call_in_many_sends(void **state)
 	memcpy(head + 9, rpc, sizeof(rpc));
 	raw_send(&r, head, 20, NULL, 0);
 	for (int i = 0; i < 90; i++) {
-		if (++since == 8) { /* all that was granted is used: a grant is on its way */
+		if (++since == 8) { /* all credits are used: a grant is on its way */
 			assert_true(raw_recv(&r, NULL));
 			assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
 			since = 4;
@@ -514,7 +517,7 @@ static void what_is_refused(void **state)
 	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
 	RAW_SEND(&r, CONNPROP(8, MORE), 0);
 	expect_error(&r, 0, RDMA_ERR_INVAL_FLAG);
-	RAW_SEND(&r, CONNPROP(8, 0), 0); /* what is left of that is passed over */
+	RAW_SEND(&r, CONNPROP(8, 0), 0); /* the rest of the properties is passed over */
 	RAW_SEND(&r, MSG(6, 8, MORE), 6, 0);
 	RAW_SEND(&r, MSG(7, 8, 0), RPC_CALL(7, PAIR_NULL));
 	expect_error(&r, 7, RDMA_ERR_INVAL_FLAG);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_continue: messages in several Sends, in a dialect that
- * has them, in both roles and both directions.
+ * has continued messages, in both roles and both directions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const struct pair_params plain;
 
 enum { HDR_LEN = 28, SIZE = 4096, ROOM = SIZE - HDR_LEN };
 
-/* What fits into one, two and three Sends, and what does not, from end to end. */
+/* Lengths that just fit into one, two and three Sends, or just do not, from end to end. */
 static void calls_and_replies_of_all_lengths(void **state)
 {
 	static const uint32_t len[] = {8, ROOM - 44, ROOM - 40, 2 * ROOM - 44, 2 * ROOM - 40,
@@ -43,7 +43,8 @@ static void calls_and_replies_of_all_lengths(void **state)
 	pair_finish(&p);
 }
 
-/* The second; when the first goes there is one credit, which is not enough for two Sends. */
+/* The second call in reverse. When the first call goes there is one credit, not enough for two
+ * Sends. */
 static void a_continued_call_in_reverse(void **state)
 {
 	struct pair_call c;
@@ -83,7 +84,7 @@ static void submit(struct pair *p, struct pair_call *c, uint32_t n)
 	pair_submit(p, c);
 }
 
-/* The next Send is of this call. Returns the bytes of the message in it. */
+/* The next Send is of this call. Returns the number of message bytes in the Send. */
 static uint32_t expect(struct pair *p, struct raw *r, const struct pair_call *c, bool more)
 {
 	assert_true(raw_recv(r, p));
@@ -131,7 +132,7 @@ static void a_call_goes_on(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Each Send takes a credit, and the reply brings them all back. Without enough of them the call
+/* Each Send takes a credit, and the reply brings all of them back. Without enough credits the call
  * travels in another form. */
 static void each_send_takes_a_credit(void **state)
 {
@@ -145,7 +146,7 @@ static void each_send_takes_a_credit(void **state)
 	submit(&p, &c, 8);
 	expect(&p, &r, &a, true);
 	expect(&p, &r, &a, false);
-	assert_false(raw_recv_within(&r, &p, 20)); /* one credit is left, and not enough for b */
+	assert_false(raw_recv_within(&r, &p, 20)); /* one credit is left, not enough for b */
 	reply(&r, a.rpc.xid, 3);
 	pair_end(&p, &a, 0);
 	expect(&p, &r, &b, true);
@@ -198,7 +199,7 @@ static void check_data(struct pair_call *c, struct xdr_in *res)
 	assert_int_equal(xdr_in_left(res), 0);
 }
 
-/* No Reply chunk is offered for what comes in three Sends. */
+/* No Reply chunk is offered for a reply that comes in three Sends. */
 static void a_reply_goes_on(void **state)
 {
 	uint8_t data[2 * SIZE];
@@ -224,7 +225,7 @@ static void a_reply_goes_on(void **state)
 	raw_stop(&r, &p);
 }
 
-/* As many as there are credits, each answered in three Sends, all at once. */
+/* As many calls as there are credits, each answered in three Sends, all at once. */
 static void there_is_a_receive_for_each_send(void **state)
 {
 	enum { N = 64 };
@@ -261,7 +262,7 @@ static void a_message_that_breaks_off_ends_the_connection(void **state)
 		submit(&p, &c, 8);
 		expect(&p, &r, &c, false);
 		x = c.rpc.xid;
-		if (i == 3) /* chunks before its end */
+		if (i == 3) /* chunks before the end of the message */
 			RAW_SEND(&r, x, TOY_VERS, 8, TOY_REPLY | TOY_MORE, 0, 1, 0, 0, 0,
 				RPC_REPLY(x));
 		else
@@ -272,7 +273,7 @@ static void a_message_that_breaks_off_ends_the_connection(void **state)
 			RAW_SEND(&r, HDR(x, 0), 0);
 		if (i == 2) /* malformed */
 			RAW_SEND(&r, x, TOY_VERS, 8, TOY_REPLY, 7);
-		/* what would be an answer, but for what is missing in it, comes with that */
+		/* the rest of the reply, which would be complete with it */
 		if (i < 4)
 			RAW_SEND(&r, HDR(x, TOY_REPLY), 0);
 		for (int k = 0; i == 4 && k < TOY_SENDS; k++) /* without end */
@@ -301,7 +302,8 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
-/* Calls of one, two and three Sends from two threads: none comes between the Sends of another. */
+/* Calls of one, two and three Sends from two threads: no Send comes between the Sends of another
+ * call. */
 static void threads_do_not_come_between(void **state)
 {
 	static uint8_t data[3 * SIZE];
@@ -378,7 +380,7 @@ static void a_responder_joins_and_goes_on(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A continued call counts as often as it has Sends, until it is answered. */
+/* A continued call counts once for each Send, until the answer. */
 static void a_responder_counts_sends(void **state)
 {
 	struct pair_params params = {.credits_server = 4};

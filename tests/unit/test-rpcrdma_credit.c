@@ -61,7 +61,7 @@ static void orphans_hold_their_credit(void **state)
 	assert_true(rpcrdma_credit_take(&c, 1));
 	rpcrdma_credit_orphan(&c, 1);
 	assert_false(rpcrdma_credit_take(&c, 1));
-	rpcrdma_credit_put(&c, 1); /* nobody's: must not free the orphan's */
+	rpcrdma_credit_put(&c, 1); /* of no call: must not free the orphan's credit */
 	assert_false(rpcrdma_credit_take(&c, 1));
 	rpcrdma_credit_late(&c, 1);
 	assert_true(rpcrdma_credit_take(&c, 1));
@@ -72,7 +72,7 @@ static void orphans_hold_their_credit(void **state)
 	assert_false(rpcrdma_credit_take(&c, 1));
 }
 
-/* The peer's messages: all that we have receives for, and not one more. */
+/* The peer's messages: as many as this end has receives for, and not one more. */
 static void what_we_grant_is_kept_to(void **state)
 {
 	struct rpcrdma_credit c;
@@ -86,11 +86,11 @@ static void what_we_grant_is_kept_to(void **state)
 			rpcrdma_credit_put(&c, 1);
 	}
 	assert_int_equal(c.used, 0);
-	rpcrdma_credit_put(&c, 1); /* nobody's */
+	rpcrdma_credit_put(&c, 1); /* of no call */
 	assert_int_equal(c.used, 0);
 }
 
-/* A call of several Sends: all of its credits or none, and back together. */
+/* A call of several Sends takes all of its credits or none, and gives them back together. */
 static void several_at_once(void **state)
 {
 	struct rpcrdma_credit c;
@@ -101,7 +101,7 @@ static void several_at_once(void **state)
 	assert_false(rpcrdma_credit_take(&c, UINT32_MAX));
 	assert_true(rpcrdma_credit_take(&c, 2));
 	rpcrdma_credit_orphan(&c, 3);
-	rpcrdma_credit_put(&c, 3); /* not those of the orphan */
+	rpcrdma_credit_put(&c, 3); /* not the orphan's credits */
 	assert_int_equal(c.used, 3);
 	rpcrdma_credit_orphan(&c, 1);
 	assert_int_equal(c.orphans, 3);

@@ -59,7 +59,7 @@ static void the_table(void **state)
 	assert_null(rpcrdma_dialects[2]);
 }
 
-/* A Linux server answers a version 2 probe in a header whose version word is 2. */
+/* A Linux server answers a version 2 probe in a header with the version word 2. */
 static void version_error_is_read_at_any_version(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -71,11 +71,11 @@ static void version_error_is_read_at_any_version(void **state)
 		assert_int_equal(h.vers, vers);
 		assert_int_equal(h.vers_low, 1);
 		assert_int_equal(h.vers_high, 2);
-		/* in version 2 that may be another error */
+		/* in version 2 the word may mean another error */
 		assert_int_equal(DECODE(&h, 0xcafe, vers, 64, 4, 1, 1),
 			vers == 2 ? -EPROTONOSUPPORT : -EBADMSG);
 	}
-	/* other errors of another version have a form that is not known here */
+	/* other errors of another version have a form that is unknown here */
 	assert_int_equal(DECODE(&h, 0xcafe, 2, 64, 4, 2), -EPROTONOSUPPORT);
 	assert_int_equal(DECODE(&h, 0xcafe, 2, 64, 4), -EPROTONOSUPPORT);
 	assert_int_equal(DECODE(&h, 0xcafe, 1, 64, 4, 2), 0);
@@ -122,7 +122,7 @@ static void version_errors_are_written_in_any_version(void **state)
 	assert_int_equal(rpcrdma_dialect_encode(spoken, &h, buf, sizeof(buf)), sizeof(expect));
 	for (size_t i = 0; i < sizeof(expect) / 4; i++)
 		assert_int_equal(ntohl(buf[i]), expect[i]);
-	/* another error is the dialect's, in its own version */
+	/* another error is the dialect's, in the dialect's version */
 	h.err = RDMA_ERR_CHUNK;
 	assert_int_equal(rpcrdma_dialect_size(spoken, &h), 20);
 	assert_int_equal(rpcrdma_dialect_encode(spoken, &h, buf, sizeof(buf)), 20);

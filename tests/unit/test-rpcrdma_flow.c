@@ -27,7 +27,7 @@ static const struct pair_params plain;
 
 enum { HDR_LEN = 36, SIZE = 4096, ROOM = SIZE - HDR_LEN };
 
-/* Nothing comes, for longer than the end waits before it looks at earlier grants. */
+/* No message comes, for longer than the end waits before it looks at earlier grants. */
 static void expect_silence(struct raw *r, struct pair *p)
 {
 	assert_false(raw_recv_within(r, p, 3 * RPCRDMA_STALL_MS));
@@ -65,7 +65,7 @@ static void wait_served(struct pair *p, unsigned n)
 }
 
 /* Calls that are answered at once as soon as the peer has lowered its grant to `low`. As many
- * answers leave as each word of the peer's lets, and no more. */
+ * answers leave as each word of the peer allows, and no more. */
 static void lower_grant(uint32_t low, uint32_t word)
 {
 	enum { CALLS = 17 };
@@ -116,7 +116,7 @@ static void the_least_grant(void **state)
 			expect_silence(&r, NULL);
 			RAW_SEND(&r, GRANT(grant));
 		}
-		/* and one call after the other needs no grant besides its own */
+		/* and one call after the other needs only the grant of the call */
 		for (uint32_t i = 10; i < 20; i++) {
 			call(&r, i, grant, PAIR_LIST, 100);
 			expect(&r, i, RDMA_MSG, REPLY);
@@ -125,8 +125,8 @@ static void the_least_grant(void **state)
 	}
 }
 
-/* If no message of the peer's comes for a while, Sends leave that it has granted before, but no
- * more than its last word lets be outstanding. */
+/* If no message of the peer comes for a while, Sends leave that the peer has granted before, but no
+ * more than its last word allows to be outstanding. */
 static void earlier_grants_count_as_far_as_the_last_lets(void **state)
 {
 	enum { CALLS = 8 };
@@ -156,7 +156,7 @@ static void errors_wait(void **state)
 	start(&p, &r, &plain);
 	call(&r, 1, 1, PAIR_LIST, 2 * ROOM);
 	expect(&r, 1, RDMA_MSG, REPLY | MORE);
-	/* it is a message of the peer's, so one Send more may leave */
+	/* the error is a message of the peer, so one Send more may leave */
 	RAW_SEND(&r, 2, 2, 1, 99, 0);
 	expect(&r, 1, RDMA_MSG, REPLY | MORE);
 	expect_silence(&r, NULL);
@@ -193,7 +193,8 @@ static void both_directions_count(void **state)
 		usleep(1000);
 	p.cb_done = false;
 	mem_buf_unref(p.cb.msg);
-	call(&r, 4, 1, PAIR_CALL_BACK, 0); /* two wait behind the one that leaves by its grant */
+	/* two calls wait behind the one that leaves by its grant */
+	call(&r, 4, 1, PAIR_CALL_BACK, 0);
 	expect(&r, 2, RDMA_MSG, REPLY);
 	expect_silence(&r, NULL);
 	RAW_SEND(&r, GRANT(1));
@@ -206,7 +207,8 @@ static void both_directions_count(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A client that has answered a call in reverse has used up its one credit. It is given another. */
+/* A client that has answered a call in reverse has used up its one credit. The server gives the
+ * client another. */
 static void a_responder_grants_what_is_used_up(void **state)
 {
 	struct pair_params params = {.credits_server = 1};
@@ -320,8 +322,8 @@ static void a_requester_keeps_to_a_lowered_grant(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call in three Sends of which two may leave, since a short call has gone before it and has not
- * been answered. The third waits, and the next message behind it. */
+/* A call in three Sends, two of which may leave, because an earlier short call is not answered yet.
+ * The third Send waits, and also the next message. */
 static void a_continued_call_waits(void **state)
 {
 	static const uint8_t zeros[3 * SIZE];
@@ -333,7 +335,7 @@ static void a_continued_call_waits(void **state)
 	RAW_SEND(&r, GRANT(4));
 	while (p.client->credits != 4)
 		pair_progress(&p, 5);
-	/* two replies to calls in reverse leave a room of 2, though no call is under way */
+	/* two replies to calls in reverse leave a room of 2, although no call is under way */
 	for (uint32_t xid = 1; xid < 3; xid++)
 		RAW_SEND(&r, MSG(xid, 4, 0), xid, 0, 2, PAIR_CB_PROG, 1, 0, 0, 0, 0, 0);
 	for (uint32_t xid = 1; xid < 3; xid++) {
@@ -378,7 +380,7 @@ static void an_error_gives_back_what_it_answers(void **state)
 		if (i % 2)
 			RAW_SEND(&r, c.rpc.xid, 2, 9, RDMA_ERROR, REPLY, RDMA_ERR_SYSTEM);
 		else
-			RAW_SEND(&r, c.rpc.xid, 2, 9, 99, REPLY); /* one that cannot be read */
+			RAW_SEND(&r, c.rpc.xid, 2, 9, 99, REPLY); /* an error that cannot be read */
 		pair_end(&p, &c, -EIO);
 		assert_int_equal(p.client->credits, 1);
 	}
@@ -387,7 +389,7 @@ static void an_error_gives_back_what_it_answers(void **state)
 
 /* --- both ends -------------------------------------------------------------------------------- */
 
-/* With next to no credits everything still arrives, calls in reverse included. */
+/* With almost no credits all messages still arrive, including calls in reverse. */
 static void two_ends_with_the_least(void **state)
 {
 	static const uint32_t len[] = {8, 3000, 2 * ROOM, 40000, 300000};

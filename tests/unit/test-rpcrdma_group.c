@@ -18,7 +18,7 @@
 #define HEAD	1024
 #define PAGE	4096
 #define CREDIT	(16 << 16 | 16)
-#define PUT_LEN 52 /* of the message, without its data */
+#define PUT_LEN 52 /* of the message, without the data */
 
 static const struct pair_params plain;
 static uint8_t all[8 * PAGE];
@@ -26,8 +26,8 @@ static uint8_t all[8 * PAGE];
 /* --- calls -------------------------------------------------------------------------------------
  */
 
-/* The first transmission of a PUT of len bytes, which are in these targets; of the message it has
- * `part` bytes. Behind it are pages of data. */
+/* The first transmission of a PUT of len bytes, which are in these targets. This Send has `part`
+ * bytes of the message, and pages of data behind. */
 static void send_first(struct raw *r, uint32_t xid, uint32_t count, uint32_t len, unsigned n,
 	const uint32_t *bsn, uint32_t part, unsigned pages)
 {
@@ -77,7 +77,7 @@ static void start_responder(struct pair *p, struct raw *r)
 	raw_recv_next(r);
 }
 
-/* What it says of itself. */
+/* The properties of a responder. */
 static void a_responder_tells_its_limits(void **state)
 {
 	const uint32_t want[] = {RPCRDMA_PROP_RTR_OPS, 7, RPCRDMA_PROP_RTR_REQ_SENDS, 16,
@@ -107,17 +107,18 @@ static void a_request_in_groups(void **state)
 	struct raw r;
 
 	start_responder(&p, &r);
-	/* data in targets of each: those of one are numbered behind all of the one before */
+	/* data in targets of each transmission: targets are numbered on from one transmission to
+	 * the next */
 	send_first(&r, 2, 3, 5 * PAGE - 1, 5, (uint32_t[]){0, 1, 17, 18, 34}, PUT_LEN, 2);
 	send_next(&r, 2, 5, 1, 0, 0, 0, 2, 2);
 	send_next(&r, 2, 5, 2, 0, 0, 0, 4, 1);
 	expect_put(&r, 2, 5 * PAGE - 1);
-	/* the message goes on in each, too */
+	/* each transmission has a part of the message, too */
 	send_first(&r, 3, 3, 3 * PAGE, 3, (uint32_t[]){0, 17, 34}, 20, 1);
 	send_next(&r, 3, 1, 1, 3 * PAGE, 20, 24, 1, 1);
 	send_next(&r, 3, RPCRDMA_XMT_REQ, 2, 3 * PAGE, 44, 8, 2, 1);
 	expect_put(&r, 3, 3 * PAGE);
-	/* none of it in the second, and all data in the first */
+	/* no data in the second, and all data in the first */
 	send_first(&r, 4, 3, 2 * PAGE, 2, (uint32_t[]){0, 1}, 40, 2);
 	send_next(&r, 4, 5, 1, 2 * PAGE, 40, 0, 0, 0);
 	send_next(&r, 4, 5, 2, 2 * PAGE, 40, 12, 0, 0);
@@ -168,11 +169,11 @@ static void what_a_group_does_wrong(void **state)
 	struct raw r;
 
 	start_responder(&p, &r);
-	/* too many; what is left of it is dropped */
+	/* too many; the rest of the group is dropped */
 	send_first(&r, 10, 17, 3 * PAGE, 3, bsn, PUT_LEN, 1);
 	expect_report(&r, 10, 0, 0, RPCRDMA_RTR_BADSEQ, 16, 17);
 	send_next(&r, 10, 5, 1, 0, 0, 0, 1, 1);
-	/* one is left out, one repeated */
+	/* one transmission is left out, one repeated */
 	send_first(&r, 11, 3, 3 * PAGE, 3, bsn, PUT_LEN, 1);
 	send_next(&r, 11, 5, 2, 0, 0, 0, 2, 1);
 	expect_report(&r, 11, 2, 11, RPCRDMA_RTR_BADSEQ, 1, 2);
@@ -200,14 +201,14 @@ static void what_a_group_does_wrong(void **state)
 	/* no group has begun */
 	send_next(&r, 17, 5, 1, 0, 0, 0, 1, 1);
 	expect_report(&r, 17, 1, 0, RPCRDMA_RTR_BADCONT, 0, 0);
-	/* and the connection is as it was */
+	/* and the connection still works */
 	send_first(&r, 18, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	send_next(&r, 18, 5, 1, 0, 0, 0, 1, 1);
 	expect_put(&r, 18, 2 * PAGE);
 	raw_stop(&r, &p);
 }
 
-/* What comes between is reported, and then served. */
+/* A message in between is reported, and then served. */
 static void what_comes_between(void **state)
 {
 	const uint32_t bsn[] = {0, 17};
@@ -221,12 +222,12 @@ static void what_comes_between(void **state)
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 21);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
-	send_next(&r, 20, 5, 1, 0, 0, 0, 1, 1); /* comes to nothing */
+	send_next(&r, 20, 5, 1, 0, 0, 0, 1, 1); /* the group comes to nothing */
 	send_first(&r, 22, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	send_first(&r, 23, 1, PAGE, 1, bsn, PUT_LEN, 1);
 	expect_report(&r, 23, 0, 22, RPCRDMA_RTR_BADOMT, RPCRDMA_XMT_CONT, RPCRDMA_XMT_REQ);
 	expect_put(&r, 23, PAGE);
-	/* credits, properties and errors may */
+	/* credits, properties and errors may come between */
 	send_first(&r, 24, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	RAW_SEND(&r, 0, 2, CREDIT, RDMA_NOMSG, 0, 0, 0, 0, 0);
 	RAW_SEND(&r, 0, 2, CREDIT, RDMA_CONNPROP, 0, 0);
@@ -248,7 +249,7 @@ static void what_comes_between(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The connection ends in the middle: nothing is left behind (pair_finish() looks). */
+/* The connection ends in the middle of a group: no memory is left (pair_finish() looks). */
 static void a_group_is_cut_off(void **state)
 {
 	struct pair p;
@@ -271,7 +272,7 @@ static void tell_responder(struct raw *r, uint32_t ops)
 		0, 1, PAGE, PAGE, 1);
 }
 
-/* Sends a GET of len bytes, whose reply may take so many transmissions. */
+/* Sends a GET of len bytes. The reply may take this many transmissions. */
 static void send_get(struct raw *r, uint32_t xid, uint32_t len, uint32_t reserved)
 {
 	RAW_SEND(r, xid, 2, CREDIT, RPCRDMA_XMT_REQ, 0, 0, 1, 0, 44, 1, 0, RPCRDMA_RTR_TBSN, 1,
@@ -322,7 +323,7 @@ static void a_reply_in_groups(void **state)
 	expect_get(&r, 2, 3 * PAGE - 5, 3);
 	send_get(&r, 3, PAGE + 1, 1000);
 	expect_get(&r, 3, PAGE + 1, 2);
-	/* more than was reserved goes elsewhere: here into the message */
+	/* a reply beyond the reserved size goes elsewhere: here into the message */
 	send_get(&r, 4, PAGE + 1, 1);
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_RESP);
@@ -382,11 +383,11 @@ static void a_reply_keeps_to_a_lowered_grant(void **state)
 	raw_stop(&r, &p);
 }
 
-/* --- a responder that says every byte ----------------------------------------------------------
- */
+/* --- a responder that says every byte
+ * ---------------------------------------------------------- */
 
-/* Answers two calls, and tells that so many transmissions are taken, in receive buffers with a head
- * of 512 bytes and a page. */
+/* Answers two calls, and tells that this many transmissions are taken, in receive buffers with a
+ * head of 512 bytes and a page. */
 static void tell(struct raw *r, struct pair *p, uint32_t ops, uint32_t sends)
 {
 	struct pair_call c;
@@ -467,7 +468,7 @@ static void a_requester_sends_groups(void **state)
 	mem_buf_unref(b);
 	b = submit_put(&p, &c, 2 * PAGE);
 	recv_put(&r, &p, c.rpc.xid, 2 * PAGE, 2);
-	/* the peer wants it no more: once more, plain, with a Read chunk */
+	/* the peer refuses the group: once more, plain, with a Read chunk */
 	RAW_SEND(&r, c.rpc.xid, 2, CREDIT, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 1, 1, c.rpc.xid, 0, 0,
 		RPCRDMA_RTR_BADSEQ, 1, 2);
 	raw_recv_of(&r, &p, c.rpc.xid);
@@ -475,7 +476,7 @@ static void a_requester_sends_groups(void **state)
 	assert_int_equal(raw_word(&r, 6), 1);
 	answer_plain(&r, &p, &c);
 	mem_buf_unref(b);
-	/* more than three take */
+	/* data for more than three */
 	b = submit_put(&p, &c, 3 * PAGE + 1);
 	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
@@ -589,7 +590,7 @@ static void a_requester_takes_groups(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A reply that is no good fails its call, and the next is as before. */
+/* A bad reply fails its call, and the next call works. */
 static void what_a_reply_does_wrong(void **state)
 {
 	struct mem_buf *b;
@@ -625,7 +626,7 @@ static void what_a_reply_does_wrong(void **state)
 	raw_stop(&r, &p);
 }
 
-/* It is about others, so it may come between the Sends of any message. */
+/* A report is about other messages, so it may come between the Sends of any message. */
 static void a_report_breaks_nothing_off(void **state)
 {
 	struct pair p;

@@ -51,7 +51,8 @@ static void chunks(void **state)
 
 static int peek(struct rpcrdma_hdr *h, const uint32_t *w, size_t len)
 {
-	uint8_t *exact = calloc(1, len ? len : 1); /* so that a sanitizer sees a read beyond */
+	/* so that a sanitizer sees a read beyond the end */
+	uint8_t *exact = calloc(1, len ? len : 1);
 	int rc;
 
 	for (size_t i = 0; i < len; i++)
@@ -61,7 +62,7 @@ static int peek(struct rpcrdma_hdr *h, const uint32_t *w, size_t len)
 	return rc;
 }
 
-/* The words that every version has, whatever follows. */
+/* The words that every version has, before any other words. */
 static void peeking(void **state)
 {
 	static const uint32_t w[] = {7, 3, 64, 99, 1, 2, 3};
@@ -79,8 +80,8 @@ static void peeking(void **state)
 	}
 }
 
-/* In version 2 the word after the fixed ones is flags: what is an ERR_VERS of those who do not
- * speak it, and what is another error there, is told by the length and the next word. */
+/* In version 2 the word after the fixed ones is flags. The length and the next word tell an
+ * ERR_VERS of a peer without version 2 from an error of version 2. */
 static void version_errors_beside_flags(void **state)
 {
 	static const uint32_t theirs[] = {7, 2, 64, 4, 1, 1, 1}, also[] = {7, 2, 64, 4, 1, 3, 9},

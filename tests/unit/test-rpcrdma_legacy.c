@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_legacy: every message type and union arm of
- * draft-ietf-nfsv4-rpcrdma-01 section 4.2 as words written down from its XDR.
+ * draft-ietf-nfsv4-rpcrdma-01 section 4.2 as words written down from the draft's XDR.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 #define MAX 64
 
-/* One header: its words, how many of them a receiver needs, and whether an RPC message follows. */
+/* One header: the words, how many words a receiver needs, and whether an RPC message follows. */
 struct vector {
 	const char *name;
 	unsigned n, need;
@@ -64,7 +64,7 @@ static size_t wire(const struct vector *v, uint32_t *buf)
 	return 4 * (v->n + (v->rpc ? 2 : 0));
 }
 
-/* In memory of exactly that length, so that a sanitizer sees a read beyond. */
+/* In memory of exactly this length, so that a sanitizer sees a read beyond the end. */
 static int decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
 	void *exact = malloc(len);

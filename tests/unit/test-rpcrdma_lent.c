@@ -85,7 +85,7 @@ static void a_long_reply_is_lent(void **state)
 	pair_pattern(want, sizeof(want), 9);
 	assert_memory_equal(r.zone->data + 28, want, sizeof(want));
 	RAW_SEND(&r, DONE(1));
-	/* whoever reads on has lost */
+	/* a requester that reads on loses the connection */
 	ask(&r, 2, PAIR_NULL, 0);
 	assert_true(raw_recv(&r, NULL));
 	raw_stop(&r, &p);
@@ -108,7 +108,7 @@ static void nothing_is_read_after_done(void **state)
 	assert_true(raw_recv(&r, NULL));
 	while (((struct rpcrdma_conn *)p.server)->nlent)
 		r.prov->wait(r.pc, -1, 5);
-	if (pair_prov == &prov_iwarp) /* others have no peer that finds out */
+	if (pair_prov == &prov_iwarp) /* with other providers no peer finds out */
 		assert_false(raw_read(&r, stag, offset, 100));
 	raw_stop(&r, &p);
 }
@@ -123,9 +123,9 @@ static void a_payload_is_lent_at_its_position(void **state)
 	ask(&r, 1, PAIR_GET, sizeof(want));
 	assert_true(raw_recv(&r, NULL));
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
-	assert_int_equal(raw_word(&r, LIST + 1), 32); /* behind its length word */
+	assert_int_equal(raw_word(&r, LIST + 1), 32); /* behind the length word */
 	assert_int_equal(raw_word(&r, ENTRY + 1), sizeof(want));
-	/* three ends of lists; then the header, 1, the length, and what follows the data */
+	/* three ends of lists; then the header, 1, the length, and the words behind the data */
 	assert_int_equal(raw_word(&r, 13), 1);
 	assert_int_equal(r.len, 13 * 4 + 24 + 12);
 	assert_int_equal(raw_word(&r, 20), sizeof(want));
@@ -148,7 +148,7 @@ static void a_reply_chunk_that_is_too_small_is_left(void **state)
 	assert_true(raw_recv(&r, NULL));
 	assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
 	assert_int_equal(raw_word(&r, LIST), 1);
-	assert_int_equal(raw_word(&r, 12), 1); /* it comes back unused */
+	assert_int_equal(raw_word(&r, 12), 1); /* the chunk comes back unused */
 	assert_int_equal(raw_word(&r, 15), 0);
 	RAW_SEND(&r, DONE(1));
 	raw_stop(&r, &p);
@@ -225,7 +225,8 @@ static void a_server_of_both_lends_to_whom_it_knows(void **state)
 	raw_stop(&r, &p);
 }
 
-/* What is lent when the connection goes down comes back by itself: pair_finish() looks. */
+/* Memory that is lent when the connection goes down comes back without DONE: pair_finish()
+ * looks. */
 static void a_lost_connection_gives_back(void **state)
 {
 	struct pair p;

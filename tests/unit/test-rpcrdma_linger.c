@@ -18,7 +18,7 @@
 static void start(struct pair *p)
 {
 	pair_init(p, &(struct pair_params){0});
-	pair_null(p); /* and with it the credits */
+	pair_null(p); /* and also the credits */
 }
 
 static void submit_patient(struct pair *p, struct pair_call *c, enum pair_proc proc)
@@ -48,7 +48,8 @@ static void it_stays_and_leaves_in_the_end(void **state)
 	submit_patient(&p, &c, PAIR_NULL);
 	assert_int_equal(lingers(&p), pair_prov->flush != NULL);
 	pair_end(&p, &c, 0);
-	/* what took it along need not have said so: then it is flushed once more, for nothing */
+	/* the Send that took the call along need not have said so: then the call is flushed once
+	 * more, for nothing */
 	for (int i = 0; i < 1000 && lingers(&p); i++)
 		pair_progress(&p, 1);
 	assert_false(lingers(&p));
@@ -66,7 +67,7 @@ static void the_next_message_takes_it_along(void **state)
 	pair_call_init(&p, &next, PAIR_NULL, 64);
 	pair_submit(&p, &next);
 	assert_false(lingers(&p));
-	wait_served(&p, 3); /* without any progress here */
+	wait_served(&p, 3); /* without any progress on this side */
 	pair_end(&p, &patient, 0);
 	pair_end(&p, &next, 0);
 	pair_call_finish(&patient);
@@ -74,7 +75,7 @@ static void the_next_message_takes_it_along(void **state)
 	pair_finish(&p);
 }
 
-/* Nobody would send it while the progress thread sleeps for long. */
+/* No thread would send the call while the progress thread sleeps for long. */
 static void who_sleeps_soundly_is_not_relied_on(void **state)
 {
 	struct pair_call c;
@@ -90,7 +91,7 @@ static void who_sleeps_soundly_is_not_relied_on(void **state)
 	pair_finish(&p);
 }
 
-/* A call that somebody waits for counts as alone beside patient ones. */
+/* A call with a waiting thread counts as alone beside patient ones. */
 static void others_do_not_wait_for_it(void **state)
 {
 	struct pair_call patient, next;
@@ -150,7 +151,7 @@ struct sender {
 	uint32_t *off;
 };
 
-/* One after the other: each must leave although nothing follows it. */
+/* One after the other: each call must leave although no call follows. */
 static void *send_patiently(void *arg)
 {
 	struct sender *s = arg;
@@ -159,7 +160,7 @@ static void *send_patiently(void *arg)
 		if (s->p->client->ops->send_call(s->p->client, &s->call[i].rpc, s->off[i]))
 			abort();
 		wait_served(s->p, 2 + (unsigned)i);
-		if (i % 25 == 0) /* by then it may sleep soundly */
+		if (i % 25 == 0) /* by then the progress thread may sleep soundly */
 			nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
 	}
 	return NULL;

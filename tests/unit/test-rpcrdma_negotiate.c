@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_negotiate: a requester and a responder that speak
- * versions 9, 7 and 1, against a peer whose every byte is scripted. 9 and 7 are version 1 under
+ * versions 9, 7 and 1, against a peer that scripts every byte. 9 and 7 are version 1 under
  * another number.
  */
 #include <setjmp.h>
@@ -89,8 +89,8 @@ static void the_best_is_tried_first(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A client that knows what the server speaks does not ask again. If it is wrong it goes to what is
- * below, and above only if that is all that there is. */
+/* A client that knows the server's version does not ask again. If the client is wrong, it goes to a
+ * lower version, and to a higher one only if no lower one is left. */
 static void what_is_remembered_is_tried_first(void **state)
 {
 	const struct pair_params remembered = {.rdma_version = 7}, unknown = {.rdma_version = 8};
@@ -118,8 +118,8 @@ static void what_is_remembered_is_tried_first(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The next connection begins with what this one has gone over to, and not with what nobody has
- * answered: there must be no loop. */
+/* The next connection begins with the version that this one has gone over to, and not with an
+ * unanswered version: there must be no loop. */
 static void what_a_lost_connection_leaves(void **state)
 {
 	struct pair_call c;
@@ -141,7 +141,7 @@ static void what_a_lost_connection_leaves(void **state)
 	}
 }
 
-/* A refused call is sent again, alone, and so on as long as something is left to try. */
+/* A refused call is sent again, alone, as long as an untried version is left. */
 static void what_is_refused_is_repeated(void **state)
 {
 	struct pair_call a, b;
@@ -166,7 +166,7 @@ static void what_is_refused_is_repeated(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Ranges without anything that is left to try fail the call, and end nothing else. */
+/* Ranges without an untried version fail the call, and end nothing else. */
 static void nothing_in_common(void **state)
 {
 	static const uint32_t range[][2] = {{2, 6}, {9, 9}, {10, UINT32_MAX}, {8, 2}, {0, 0}};
@@ -178,7 +178,7 @@ static void nothing_in_common(void **state)
 	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++) {
 		refuse_null(&r, &p, 9, range[i][0], range[i][1]);
 	}
-	/* what has been refused is not tried again, whatever the peer says */
+	/* a refused version is not tried again, even if the peer names it */
 	refuse_and_repeat(&r, &p, &c);
 	refuse(&r, &c, 1, 7, 9);
 	pair_end(&p, &c, -EIO);
@@ -186,7 +186,7 @@ static void nothing_in_common(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Once the peer has answered in it, a dialect stays. */
+/* Once the peer has answered in a dialect, that dialect stays. */
 static void what_is_settled_stays(void **state)
 {
 	struct pair_call c;
@@ -204,7 +204,7 @@ static void what_is_settled_stays(void **state)
 	raw_stop(&r, &p);
 }
 
-/* An error of the dialect settles nothing; a refusal of what was not sent changes nothing. */
+/* An error of the dialect settles nothing; a refusal of an unsent version changes nothing. */
 static void other_errors(void **state)
 {
 	struct pair_call c;
@@ -216,7 +216,7 @@ static void other_errors(void **state)
 	raw_expect(&r, &p, &c, 9, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 9, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
 	raw_expect(&r, &p, &c, 7, RDMA_MSG);
-	RAW_SEND(&r, c.rpc.xid, 7, 1, RDMA_ERROR, 77); /* not to be read */
+	RAW_SEND(&r, c.rpc.xid, 7, 1, RDMA_ERROR, 77); /* an error that cannot be read */
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 1, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
 	pair_end(&p, &c, -EIO);
@@ -226,11 +226,11 @@ static void other_errors(void **state)
 	start(&p, &r);
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 9, RDMA_MSG);
-	refuse(&r, &c, 7, 1, 1); /* not what was asked */
+	refuse(&r, &c, 7, 1, 1); /* not the version of the call */
 	pair_end(&p, &c, -EIO);
 	refuse_and_repeat(&r, &p, &c);
 	raw_answer(&r, &p, &c, 1, 8);
-	/* what is settled stays */
+	/* a settled version stays */
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 1, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
@@ -275,7 +275,7 @@ static void doors_are_opened_again(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The refusal comes when its call is nobody's any more. */
+/* The refusal comes when its call was cancelled already. */
 static void a_cancelled_call_is_refused(void **state)
 {
 	struct pair_call a, b;
@@ -294,7 +294,7 @@ static void a_cancelled_call_is_refused(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A peer that refuses and goes: the call is its owner's again, without an answer. */
+/* A peer that refuses and closes: the call goes back to its owner, without an answer. */
 static void refused_and_closed(void **state)
 {
 	struct pair_call c;
@@ -335,7 +335,7 @@ static void expect_err_vers(struct raw *r, uint32_t xid, uint32_t vers, uint32_t
 	assert_int_equal(raw_word(r, 6), high);
 }
 
-/* The first good message of the requester's says what is spoken. */
+/* The requester's first good message decides the version. */
 static void the_responder_follows(void **state)
 {
 	for (uint32_t vers = 1; vers <= 9; vers += 2) {
@@ -356,7 +356,7 @@ static void the_responder_follows(void **state)
 		expect_error(&r, 3, vers == 7 ? 1 : 7, RDMA_ERR_CHUNK);
 		RAW_SEND(&r, 4, vers, 16, 0, 0, 0, 0, RPC_CALL(4, PAIR_NULL));
 		expect_reply(&r, 4, vers);
-		/* from here on nothing else */
+		/* from here on no other version */
 		for (uint32_t other = 0; other < 11; other++) {
 			if (other == vers)
 				continue;

@@ -17,7 +17,7 @@
 
 static const struct pair_params plain;
 
-static uint32_t align; /* what greet() says */
+static uint32_t align; /* for greet() */
 
 static void greet(struct raw *r)
 {
@@ -26,7 +26,7 @@ static void greet(struct raw *r)
 			align, 16);
 }
 
-/* Sends a PUT of n bytes; the word at 3 of r->msg says how. */
+/* Sends a PUT of n bytes; the word at 3 of r->msg is the message type. */
 static void put(struct pair *p, struct raw *r, uint32_t n)
 {
 	struct mem_buf *data = mem_buf_get(p->cpool, n);
@@ -150,7 +150,7 @@ static void a_responder_unpads(void **state)
 	expect_put(&r, 1024);
 	send_padded(&r, 3, 84, 100, 0, 400); /* aligned by itself */
 	expect_put(&r, 400);
-	send_padded(&r, 4, 1, 0, 0, 400); /* of everything, to nothing */
+	send_padded(&r, 4, 1, 0, 0, 400); /* all opaques, aligned to 1 */
 	expect_put(&r, 400);
 	/* every opaque, the empty ones of the RPC header too: at 64 and 72 */
 	send_padded(&r, 5, 4, 0, 0, 400);

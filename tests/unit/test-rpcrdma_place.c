@@ -18,7 +18,7 @@
 
 static const struct pair_params plain;
 
-/* Both ends know of each other after the first calls. */
+/* Makes a pair, with calls until both ends know each other's properties. */
 static void start(struct pair *p)
 {
 	pair_init(p, &plain);
@@ -38,7 +38,7 @@ static void data_of_every_length(void **state)
 	for (uint32_t n = 1; n < 1 << 20; n = n * 3 + 1) {
 		pair_put(&p, n);
 		pair_get(&p, n, n, 100);
-		/* what RDMA Writes leave free of a sink may change */
+		/* the part of a sink that RDMA Writes leave free may change */
 		if (n <= 65536) {
 			pair_get(&p, n, n + 5000, 100);
 			pair_get(&p, n, 1 << 20, 100);
@@ -59,7 +59,7 @@ static void data_of_every_length(void **state)
 	pair_finish(&p);
 }
 
-/* What a Send can bring needs no memory of the other end's. */
+/* Data that a Send can bring needs no exposed memory of the other end. */
 static void nothing_is_exposed(void **state)
 {
 	struct pair p;
@@ -78,7 +78,7 @@ static void nothing_is_exposed(void **state)
 	pair_finish(&p);
 }
 
-/* With little memory a responder has plain receive buffers, and all goes without placement. */
+/* With little memory a responder has plain receive buffers, and no data is placed. */
 static void without_memory_nothing_is_placed(void **state)
 {
 	const struct pair_params params = {.server_memory = 64u << 20};
@@ -98,11 +98,11 @@ static void without_memory_nothing_is_placed(void **state)
 
 #define PAGE 4096
 
-/* --- a responder that says every byte ----------------------------------------------------------
- */
+/* --- a responder that says every byte
+ * ---------------------------------------------------------- */
 
 /* Answers two calls, and tells that these operations are taken, in receive buffers with a head of
- * 512 bytes and so many pages. */
+ * 512 bytes and this many pages. */
 static void tell_ops(struct raw *r, struct pair *p, uint32_t ops, uint32_t pages)
 {
 	struct pair_call c;
@@ -152,7 +152,7 @@ static void keep(struct pair_call *c, struct xdr_in *res)
 	seg_list_ref(&kept);
 }
 
-/* More of them than there are receive buffers; none is received into again. */
+/* More payloads than receive buffers; no kept buffer is received into again. */
 static void a_result_may_stay_where_it_came(void **state)
 {
 	static uint8_t want[65536], got[65536];
@@ -181,7 +181,7 @@ static void a_result_may_stay_where_it_came(void **state)
 	pair_finish(&p);
 }
 
-/* The Send of a PUT, as a peer with other receive buffers than ours has it. */
+/* The Send of a PUT, for a peer with other receive buffers than ours. */
 static void what_a_requester_sends(void **state)
 {
 	uint8_t want[5000];
@@ -222,7 +222,7 @@ static void what_a_requester_sends(void **state)
 	assert_memory_equal(r.msg + 512, want, 3001);
 	for (unsigned i = 64 + 52; i < 512; i++)
 		assert_int_equal(r.msg[i], 0);
-	/* it says that it does not know such a thing after all */
+	/* the peer says that it does not know such a message after all */
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RDMA_ERROR, 1, RDMA_ERR_INVAL_HTYPE);
 	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
@@ -270,14 +270,14 @@ static void a_place_is_for_an_operation(void **state)
 			RPCRDMA_RTR_NOITEM, 1, 24, RPC_REPLY(c.rpc.xid));
 		pair_wait(&p, &c);
 		assert_int_equal(c.error, 0);
-		c.rpc.nsinks = 0; /* b is of all */
+		c.rpc.nsinks = 0; /* b is for all operations */
 		pair_call_finish(&c);
 	}
 	mem_buf_unref(b);
 	raw_stop(&r, &p);
 }
 
-/* What a responder does not take it is not sent. */
+/* An operation that a responder does not take is not sent. */
 static void transmit_requests_are_not_taken(void **state)
 {
 	struct pair_call c;
@@ -318,19 +318,19 @@ static void a_report_makes_it_plain(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Replies of a kind that table 2 of the draft has not, and those that lie. */
+/* Replies of a kind that table 2 of the draft does not have, and replies that lie. */
 static void what_a_reply_does_wrong(void **state)
 {
 	static const struct {
 		unsigned n;
-		uint32_t w[8]; /* items, from their number on */
+		uint32_t w[8]; /* items, from the count on */
 		bool ok;
 	} t[] = {
-		{1, {0}, false}, /* none for the place */
+		{1, {0}, false}, /* no item for the place */
 		{4, {1, 0, 0, RPCRDMA_RTR_NOITEM}, true},
 		{4, {1, 0, 0, RPCRDMA_RTR_TOOSHORT}, true},
 		{5, {1, 28, 100, RPCRDMA_RTR_EXRW, 0}, false},
-		{7, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 1, 0}, false}, /* it is not there */
+		{7, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 1, 0}, false}, /* there is no such target */
 		{7, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 1, 99}, false},
 		{7, {1, 28, 0x7fffffff, RPCRDMA_RTR_TBSN, 0, 1, 0}, false},
 		{6, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 0}, false},
@@ -362,8 +362,8 @@ static void what_a_reply_does_wrong(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Memory for a result in so many pieces that they do not fit the Send: nothing of it is offered,
- * and the call goes plain, with a Reply chunk. */
+/* Memory for a result in too many pieces for the Send: none of the memory is offered, and the call
+ * goes plain, with a Reply chunk. */
 static void a_place_of_too_many_pieces(void **state)
 {
 	enum { PIECES = 60, LEN = 1200, USED = 2000 };
@@ -379,7 +379,7 @@ static void a_place_of_too_many_pieces(void **state)
 	RAW_SEND(&r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 1, RPCRDMA_PROP_RECV_SIZE, 4, 1024);
 	for (int i = 0; i < 1000 && p.client->inline_send != 1024; i++)
 		pair_progress(&p, 10);
-	rpcrdma_conn_of(p.client)->seg_count = 288; /* as if that had been told at first */
+	rpcrdma_conn_of(p.client)->seg_count = 288; /* as if the peer had told this at first */
 	b = mem_buf_get(p.cpool, PIECES * (LEN + 4));
 	for (unsigned i = 0; i < PIECES; i++)
 		s[i] = (struct seg){mem_buf_sge(b, i * (LEN + 4), LEN), b};

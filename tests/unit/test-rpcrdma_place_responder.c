@@ -19,17 +19,17 @@
 
 static const struct pair_params plain;
 
-/* What of a Transmit Request is not the same in all tests. */
+/* The parts of a Transmit Request that differ between tests. */
 struct request {
-	uint32_t type;	/* of its item */
-	uint32_t count; /* of its group */
-	uint32_t more;	/* bytes that it says to have too much of the message */
+	uint32_t type;	/* of the item */
+	uint32_t count; /* of the group */
+	uint32_t more;	/* bytes that the message claims beyond its end */
 	uint32_t off, len, n;
 	uint32_t bsn[8];
-	uint32_t pages; /* that are sent */
+	uint32_t pages; /* number of pages sent */
 };
 
-/* Sends a PUT whose data is in pages of the pattern of so many bytes. */
+/* Sends a PUT. The data is in pages of the pattern of this many bytes. */
 static void send_put(struct raw *r, uint32_t xid, const struct request *q)
 {
 	uint32_t w[HEAD / 4] = {
@@ -136,19 +136,19 @@ static void what_a_request_does_wrong(void **state)
 	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);
 	send_put(&r, 54, &t[0].q);
 	expect_report(&r, 54, RPCRDMA_RTR_BADTBSN, 3);
-	/* nor of ranges that do not go up */
+	/* nor does a request with ranges that do not go up */
 	RAW_SEND(&r, 55, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 1, 40,
 		RPC_CALL(55, PAIR_NULL));
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 55);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	assert_int_equal(raw_word(&r, 5), RDMA_ERR_CHUNK);
-	/* of an item that says that it was too short the text has no error of its own */
+	/* the draft has no error for an item that says "too short" */
 	send_put(&r, 52, &(struct request){5, 1, 0, 0, 100, 0, {0}, 0});
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	assert_int_equal(raw_word(&r, 5), RDMA_ERR_CHUNK);
-	/* and the connection is as it was */
+	/* and the connection still works */
 	send_put(&r, 53, &(struct request){2, 1, 0, 0, 0, 0, {0}, 0});
 	expect_put(&r, 53, 0, 1);
 	raw_stop(&r, &p);
@@ -167,7 +167,7 @@ static void hide(struct raw *r, struct prov_door *d)
 }
 
 /* Tells that Transmit Responses are taken, in receive buffers with a head of 512 bytes and a page,
- * and Sends of so many bytes. */
+ * and Sends of this many bytes. */
 static void tell_responder(struct raw *r, struct pair *p, uint32_t recv_size)
 {
 	RAW_SEND(r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 3, RPCRDMA_PROP_RECV_SIZE, 4, recv_size,
@@ -175,7 +175,7 @@ static void tell_responder(struct raw *r, struct pair *p, uint32_t recv_size)
 		0, 1, PAGE, PAGE, 1);
 }
 
-/* Sends a GET with one place; d: its memory, if the type has any. */
+/* Sends a GET with one place; d: the memory of the place, if the type has memory. */
 static void send_get(struct raw *r, uint32_t xid, uint32_t proc, uint32_t len,
 	const struct rpcrdma_rtr_place *at, const struct prov_door *d)
 {
@@ -200,7 +200,8 @@ static void send_get(struct raw *r, uint32_t xid, uint32_t proc, uint32_t len,
 	raw_send(r, w, n + sizeof(rpc) / 4, NULL, 0);
 }
 
-/* The next message is a reply with one item of this type, and the data where it says. */
+/* The next message is a reply with one item of this type, and the data in the place that the item
+ * names. */
 static void expect_get(struct raw *r, uint32_t type, uint32_t len)
 {
 	uint8_t want[PAGE + 2000];
@@ -227,7 +228,7 @@ static void expect_get(struct raw *r, uint32_t type, uint32_t len)
 	}
 }
 
-/* Table 2 of the draft, but for what it calls invalid. */
+/* Table 2 of the draft, without the combinations that the table calls invalid. */
 static void what_becomes_of_a_place(void **state)
 {
 	static const struct {
@@ -272,7 +273,7 @@ static void what_becomes_of_a_place(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A set of places of a GET2: its range, and for each place the type, and its memory if any. */
+/* A set of places of a GET2: the range, and for each place the type, and the memory if any. */
 struct set {
 	uint32_t begin, end;
 	unsigned n;
@@ -281,7 +282,7 @@ struct set {
 
 enum { NONE = RPCRDMA_RTR_NOITEM, SHORT = RPCRDMA_RTR_TOOSHORT, WRITE = RPCRDMA_RTR_EXRW };
 
-/* Sends a GET2 whose operations begin at 40 and at 44. Place i has 2048 bytes of the zone, from
+/* Sends a GET2 with operations that begin at 40 and at 44. Place i has 2048 bytes of the zone, from
  * 2048 * i on. */
 static void send_get2(struct raw *r, uint32_t xid, const uint32_t len[2], const struct set *s,
 	const struct prov_door *d)
@@ -313,7 +314,7 @@ static void send_get2(struct raw *r, uint32_t xid, const uint32_t len[2], const 
 	raw_send(r, w, n + sizeof(rpc) / 4, NULL, 0);
 }
 
-/* The next message is the reply: of these types are its items, and result i is at place at[i], or,
+/* The next message is the reply. Its items are of these types, and result i is at place at[i], or,
  * -1, in the message. */
 static void expect_get2(struct raw *r, const uint32_t len[2], const uint32_t *type, unsigned nitems,
 	const int at[2])
@@ -354,15 +355,15 @@ static void expect_get2(struct raw *r, const uint32_t len[2], const uint32_t *ty
 	}
 }
 
-/* A place is for results of the operations that begin in its range, in their order, and for no
- * others. An item without data uses up a place. */
+/* A place is for results of the operations that begin in the place's range, in their order, and for
+ * no others. An item without data uses up a place. */
 static void a_place_finds_its_result(void **state)
 {
 	static const struct {
 		struct set s[2];
 		uint32_t len[2], type[2];
 		unsigned nitems;
-		int at[2]; /* the place of each result, -1: it is in the message */
+		int at[2]; /* the place of each result, -1: in the message */
 	} t[] = {
 		/* one place, for the first, the second, both, neither */
 		{{{40, 44, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {0, -1}},
@@ -370,22 +371,22 @@ static void a_place_finds_its_result(void **state)
 		{{{0, 48, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {0, -1}},
 		{{{0, 40, 1, {WRITE}}}, {100, 200}, {NONE}, 1, {-1, -1}},
 		{{{48, 1000, 1, {WRITE}}}, {100, 200}, {NONE}, 1, {-1, -1}},
-		/* a range that begins within the first operation does not have it */
+		/* a range that begins within the first operation does not have that operation */
 		{{{41, 48, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {-1, 0}},
 		{{{40, 40, 1, {WRITE}}, {44, 45, 1, {WRITE}}}, {100, 200}, {NONE, WRITE}, 2,
 			{-1, 1}},
-		/* two places, each for its own, also if the other has nothing */
+		/* two places, each for its operation, also if the other operation has no result */
 		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {WRITE}}}, {100, 200}, {WRITE, WRITE}, 2,
 			{0, 1}},
 		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {WRITE}}}, {0, 200}, {SHORT, WRITE}, 2,
 			{-1, 1}},
 		{{{0, 40, 1, {WRITE}}, {40, 48, 1, {WRITE}}}, {100, 200}, {NONE, WRITE}, 2,
 			{1, -1}},
-		/* two of one range */
+		/* two places of one range */
 		{{{0, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, WRITE}, 2, {0, 1}},
 		{{{0, 48, 2, {WRITE, WRITE}}}, {0, 200}, {SHORT, WRITE}, 2, {-1, 1}},
 		{{{44, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, NONE}, 2, {-1, 0}},
-		/* by Send goes the first that asks for it */
+		/* the first place that asks for a Send gets the Send */
 		{{{44, 48, 1, {RPCRDMA_RTR_TBSN}}}, {100, 200}, {RPCRDMA_RTR_TBSN}, 1, {-1, 0}},
 		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {RPCRDMA_RTR_TBSN}}}, {100, 200},
 			{WRITE, RPCRDMA_RTR_TBSN}, 2, {0, 1}},
@@ -416,7 +417,7 @@ static void a_place_finds_its_result(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The room in places, and beside them, that the service is told. */
+/* The room in places, and beside places, that the service is told. */
 static void how_much_room_there_is(void **state)
 {
 	const struct set s[2] = {{40, 44, 1, {RPCRDMA_RTR_TBSN}}, {44, 48, 1, {WRITE}}};
@@ -431,7 +432,7 @@ static void how_much_room_there_is(void **state)
 	assert_int_equal(r.prov->expose(r.pc, &at, PROV_REMOTE_WRITE, &d), 0);
 	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
 	raw_recv_next(&r);
-	/* its targets are not known yet: the first result has room in the message alone */
+	/* the targets are not known yet: the first result has room in the message alone */
 	send_get2(&r, 2, len, s, &d);
 	expect_get2(&r, len, (uint32_t[]){SHORT, WRITE}, 2, (int[]){-1, 1});
 	assert_int_equal(p.last_nsinks, 2);
@@ -447,13 +448,13 @@ static void how_much_room_there_is(void **state)
 	assert_int_equal(r.len, 6144 + 100);
 	assert_int_equal(p.last_sink[0], 2048);
 	assert_int_equal(p.last_sink[1], 2048);
-	/* a message as long as this ends before the target */
+	/* a message of this length ends before the target */
 	assert_true(p.last_res_max > 4096 && p.last_res_max < 6144 - 256);
 	hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
-/* Who reports a reply gets no other of that kind. */
+/* A peer that reports a reply gets no other of the same kind. */
 static void a_reported_reply(void **state)
 {
 	const struct rpcrdma_rtr_place at = {.type = RPCRDMA_RTR_TBSN};
@@ -473,7 +474,7 @@ static void a_reported_reply(void **state)
 	raw_stop(&r, &p);
 }
 
-/* One that has told no targets gets what there is in the message, or by RDMA Write. */
+/* A peer that has told no targets gets data in the message, or by RDMA Write. */
 static void without_targets_nothing_is_placed(void **state)
 {
 	const struct rpcrdma_rtr_place at = {.type = RPCRDMA_RTR_TBSN};
@@ -501,7 +502,7 @@ static void items_of_both_kinds(void **state)
 	assert_int_equal(r.prov->expose(r.pc, &at, PROV_REMOTE_READ, &d), 0);
 	pair_pattern(r.zone->data, 8192, 8);
 	pair_pattern(page, PAGE, 9);
-	for (unsigned turn = 0; turn < 2; turn++) { /* which of them comes first */
+	for (unsigned turn = 0; turn < 2; turn++) { /* which kind comes first */
 		uint32_t w[HEAD / 4] = {5, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 2};
 		const uint32_t read[] = {turn ? 144 + 4 : 44, turn ? 200 : 100, 1, 1, d.stag,
 			turn ? 200 : 100, (uint32_t)(d.offset >> 32), (uint32_t)d.offset};

@@ -15,7 +15,7 @@
 
 static void golden(void **state)
 {
-	/* what a Linux server sends: 4096 both ways, no remote invalidation */
+	/* the bytes of a Linux server: 4096 both ways, no remote invalidation */
 	static const uint8_t linux_bytes[] = {0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3};
 	struct rpcrdma_priv p = {.send_size = 4096, .recv_size = 4096};
 	uint8_t out[RPCRDMA_PRIV_LEN];
@@ -47,7 +47,7 @@ static void flag_and_extreme_sizes(void **state)
 	rpcrdma_priv_encode(&p, out);
 	assert_int_equal(out[6], 0);
 	assert_int_equal(out[7], 255);
-	p.send_size = 2047; /* rounded down: never promise more than there is */
+	p.send_size = 2047; /* rounded down: the end never promises more than it has */
 	rpcrdma_priv_encode(&p, out);
 	assert_int_equal(out[6], 0);
 }

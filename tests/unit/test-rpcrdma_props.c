@@ -72,7 +72,8 @@ static void all_of_them(void **state)
 		assert_int_equal(ntohl(out[i]), w[i]);
 }
 
-/* No data is the default, also behind a value; what is not known is passed over, of any length. */
+/* No data is the default, also behind a value; an unknown property is passed over, of any
+ * length. */
 static void what_is_not_told(void **state)
 {
 	struct rpcrdma_props p;
@@ -100,12 +101,13 @@ static void malformed(void **state)
 	assert_int_equal(GET(&p, 1, 1, 2, 8192), -EBADMSG);	  /* a number of two bytes */
 	assert_int_equal(GET(&p, 1, 1, 8, 8192, 8192), -EBADMSG); /* of eight */
 	assert_int_equal(GET(&p, 1, 1, 4000, 8192), -EBADMSG);	  /* beyond the message */
-	assert_int_equal(GET(&p, 1, 99, 4000, 8192), -EBADMSG);	  /* also if it is not known */
-	assert_int_equal(GET(&p, 1, 6, 4, 100), -EBADMSG);	  /* an opaque beyond its own */
-	assert_int_equal(GET(&p, 1, 6, 12, 4, 1, 2), -EBADMSG);	  /* with something behind it */
-	assert_int_equal(GET(&p, 1, 1, 4, 8192, 7), -EBADMSG);	  /* more than was counted */
+	assert_int_equal(GET(&p, 1, 99, 4000, 8192), -EBADMSG);	  /* also for an unknown property */
+	/* an opaque that is longer than its property */
+	assert_int_equal(GET(&p, 1, 6, 4, 100), -EBADMSG);
+	assert_int_equal(GET(&p, 1, 6, 12, 4, 1, 2), -EBADMSG); /* with more bytes behind */
+	assert_int_equal(GET(&p, 1, 1, 4, 8192, 7), -EBADMSG);	/* more than was counted */
 	assert_int_equal(GET(&p, 0xffffffff, 1, 4, 8192), -EBADMSG);
-	/* any number of those that are not known, but as many as are counted */
+	/* any number of unknown properties, but exactly as many as are counted */
 	many[0] = 1000;
 	for (unsigned i = 0; i < 1000; i++)
 		many[1 + 2 * i] = 99;
@@ -117,11 +119,11 @@ static void what_may_change_later(void **state)
 {
 	struct rpcrdma_props first, p, none;
 
-	rpcrdma_props_init(&none); /* nothing was said before: everything may */
+	rpcrdma_props_init(&none); /* no properties were told before: all may change */
 	assert_int_equal(GET(&first, 2, 2, 4, 8192, 4, 0), 0);
 	rpcrdma_props_follow(&first, &none);
 	assert_int_equal(first.recv_size, 8192);
-	/* what was told may, either way; of the rest only what is less counts */
+	/* a told value may change, either way; of the rest only a lower value counts */
 	assert_int_equal(GET(&p, 5, 1, 4, 8192, 2, 4, 16384, 3, 4, 65536, 4, 4, 32, 5, 4, 2), 0);
 	rpcrdma_props_follow(&p, &first);
 	assert_int_equal(p.send_size, 4096);
@@ -129,7 +131,7 @@ static void what_may_change_later(void **state)
 	assert_int_equal(p.seg_size, 65536);
 	assert_int_equal(p.seg_count, 32);
 	assert_int_equal(p.reverse, 1);
-	/* and what is left out once has its default for good */
+	/* and a property that is left out once has its default for good */
 	first = p;
 	assert_int_equal(GET(&p, 1, 2, 4, 2048), 0);
 	rpcrdma_props_follow(&p, &first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_pull: a requester whose replies have Read chunks.
+ * Unit tests of transport/rpcrdma/rpcrdma_pull: a requester that gets Read chunks in its replies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const struct pair_params plain;
 #define MSG(xid, grant) xid, 1, grant, 0
 #define SEG(d, n)	(d).stag, n, (uint32_t)((d).offset >> 32), (uint32_t)(d).offset
 
-static uint32_t grant, reads; /* what greet() says */
+static uint32_t grant, reads; /* for greet() */
 
 /* Answers the Connection Configuration Protocol. */
 static void greet(struct raw *r)
@@ -69,7 +69,7 @@ static void put(struct raw *r, uint32_t off, const uint32_t *w, unsigned n)
 #define PUT(r, off, ...)                                                                           \
 	put(r, off, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
 
-/* Expects a call without a Reply chunk, and puts its whole answer of n bytes of 7s at 0. */
+/* Expects a call without a Reply chunk, and puts the whole answer of n bytes of 7s at 0. */
 static struct prov_door prepare(struct raw *r, struct pair *p, struct pair_call *c, uint32_t n)
 {
 	raw_expect(r, p, c, 1, RDMA_MSG);
@@ -165,7 +165,7 @@ static void get_with(uint32_t n, uint32_t len, uint32_t position, int error, boo
 static void data_is_read_at_its_position(void **state)
 {
 	get_with(5000, 5000, 32, 0, true);
-	get_with(4999, 5000, 32, 0, true); /* with its round-up */
+	get_with(4999, 5000, 32, 0, true); /* with the round-up */
 }
 
 static void who_lies_about_lengths_is_told_done(void **state)
@@ -230,7 +230,7 @@ static void positions_go_up(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The peer has said that nothing can be read there. */
+/* The peer has said that it allows no Reads. */
 static void nothing_is_read_of_who_forbids_it(void **state)
 {
 	struct pair_call c;
@@ -246,7 +246,7 @@ static void nothing_is_read_of_who_forbids_it(void **state)
 	RAW_SEND(&r, c.rpc.xid, 1, 8, 1, 1, 0, 1, 8028, 0, 0, 0, 0, 0);
 	expect_done(&r, &p, c.rpc.xid);
 	pair_end(&p, &c, -EIO);
-	/* nor does anything go that would have to be read */
+	/* nor does a message leave that would have to be read */
 	pair_call_init(&p, &c, PAIR_ECHO, 8000);
 	memset(xdr_reserve(&c.rpc.args, 8000), 0, 8000);
 	pair_submit(&p, &c);
@@ -254,7 +254,7 @@ static void nothing_is_read_of_who_forbids_it(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The only credit goes to RDMA_DONE, and is back as nothing else is under way. */
+/* RDMA_DONE takes the only credit, and gives it back as no other message is under way. */
 static void done_takes_a_credit(void **state)
 {
 	struct pair_call a, b, c;
@@ -274,7 +274,7 @@ static void done_takes_a_credit(void **state)
 	pair_end(&p, &b, 0);
 	raw_hide(&r, &d);
 
-	/* of two: one call beside it, until that is answered */
+	/* of two credits: one call beside a, until the answer to a */
 	submit_list(&p, &a, 8000);
 	d = prepare(&r, &p, &a, 8000);
 	pair_submit_null(&p, &b);
@@ -285,7 +285,7 @@ static void done_takes_a_credit(void **state)
 	pair_submit_null(&p, &a);
 	pair_submit_null(&p, &c);
 	assert_false(raw_recv_within(&r, &p, 50));
-	/* that of b was sent before: only b's own credit is back */
+	/* the grant of b was sent before: only b's own credit is back */
 	RAW_SEND(&r, MSG(b.rpc.xid, 2), 0, 0, 0, RPC_REPLY(b.rpc.xid));
 	pair_end(&p, &b, 0);
 	raw_expect(&r, &p, &a, 1, RDMA_MSG);
@@ -312,7 +312,7 @@ static void a_call_that_was_taken_back_is_done(void **state)
 	RAW_SEND(&r, c.rpc.xid, 1, 1, 1, 1, 0, SEG(d, 8028), 0, 0, 0);
 	expect_done(&r, &p, c.rpc.xid);
 	pair_call_finish(&c);
-	/* but not what never was a call */
+	/* but not for an XID that never was a call */
 	RAW_SEND(&r, 0x99, 1, 1, 1, 1, 0, SEG(d, 8028), 0, 0, 0);
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
@@ -321,7 +321,7 @@ static void a_call_that_was_taken_back_is_done(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Taken back while it is read. */
+/* The call is taken back while its reply is being read. */
 static void reading_goes_on_for_nobody(void **state)
 {
 	struct prov_door d;
@@ -333,7 +333,7 @@ static void reading_goes_on_for_nobody(void **state)
 	submit_list(&p, &c, 8000);
 	d = prepare(&r, &p, &c, 8000);
 	RAW_SEND(&r, c.rpc.xid, 1, 1, 1, 1, 0, SEG(d, 8028), 0, 0, 0);
-	/* the peer does not move: the RDMA Read is under way at most */
+	/* the peer does not move: at most the RDMA Read is under way */
 	while (!c.done && c.rpc.xprt_priv &&
 		((struct rpcrdma_posted *)c.rpc.xprt_priv)->state != RPCRDMA_PULLED)
 		p.client->ops->progress(p.client, 5);

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_rtr: every operation and union arm of
- * draft-dnoveck-nfsv4-rpcrdma-rtrext-02 as words written down from its XDR, and the structure of
- * receive buffers.
+ * draft-dnoveck-nfsv4-rpcrdma-rtrext-02 as words written down from the draft's XDR, and the
+ * structure
+ * of receive buffers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

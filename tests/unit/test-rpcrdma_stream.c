@@ -95,7 +95,7 @@ static void reduced_is_one_piece(void **state)
 	assert_int_equal(s.n, 5); /* message, data, pad, message, data */
 }
 
-/* Every piece of it, also one that a cut goes through. */
+/* Every piece of the stream, also a piece with a cut inside. */
 static void cuts(void **state)
 {
 	struct rpcrdma_stream s, part;

@@ -29,7 +29,8 @@ static size_t to_wire(const uint32_t *w, size_t n)
 	return n * 4;
 }
 
-/* h encodes to exactly these words, and they decode to something that encodes to them again. */
+/* h encodes to exactly these words, and the words decode to a header that encodes to the same
+ * words. */
 static void golden(const struct rpcrdma_hdr *h, const uint32_t *w, size_t n)
 {
 	uint32_t buf[512];
@@ -47,7 +48,7 @@ static void golden(const struct rpcrdma_hdr *h, const uint32_t *w, size_t n)
 	assert_memory_equal(buf, wire, len);
 	/* every truncation is refused */
 	for (size_t cut = RPCRDMA_FIXED_LEN; cut < len; cut++) {
-		void *exact = malloc(cut); /* so that a sanitizer sees a read beyond */
+		void *exact = malloc(cut); /* so that a sanitizer sees a read beyond the end */
 
 		memcpy(exact, wire, cut);
 		assert_int_equal(rpcrdma_v1.decode(&back, exact, cut), -EBADMSG);
@@ -145,7 +146,7 @@ static void errors(void **state)
 	GOLDEN(&h, 5, 1, 64, 4, 2);
 }
 
-/* One word: what a caller would like, what a replier grants. */
+/* One word: the credits that a requester would like, or that a responder grants. */
 static void the_credit_word(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -164,7 +165,7 @@ static void the_credit_word(void **state)
 	assert_int_equal(h.want, 16);
 }
 
-/* RFC 8167: said by the RPC header of a message without chunks, and by nothing else. */
+/* RFC 8167: only the RPC header of a message without chunks tells the direction. */
 static void the_direction(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -202,7 +203,7 @@ static void malformed_headers_are_refused(void **state)
 	assert_int_equal(DECODE(&h, 3, 1, 16, 0, 0, 0, 0x100), -EBADMSG);
 	/* a position that is no multiple of four */
 	assert_int_equal(DECODE(&h, 3, 1, 16, 0, 1, 6, 1, 4, 0, 0, 0, 0, 0), -EBADMSG);
-	/* a message without chunks that should be in a chunk; or with something behind */
+	/* a message without chunks that should be in a chunk; and one with more bytes behind */
 	assert_int_equal(DECODE(&h, 3, 1, 16, 1, 0, 0, 0), -EBADMSG);
 	assert_int_equal(DECODE(&h, 3, 1, 16, 1, 0, 0, 1, 1, 7, 8, 0, 0, 0), -EBADMSG);
 	/* a segment count that the message cannot hold, and one that overflows when multiplied */
@@ -260,7 +261,7 @@ static void lists_are_capped(void **state)
 	assert_int_equal(decode_words(&h, w, n + 2), -EBADMSG);
 }
 
-/* What is reckoned with before the header is made is what it takes. */
+/* The bound that is known before the header is made is the size of the header. */
 static void the_bound_is_the_size(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -290,7 +291,7 @@ static void what_version_1_cannot_say_is_not_encoded(void **state)
 
 	init(&h, 1, 1, RDMA_MSGP);
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
-	/* errors that others have are ERR_CHUNK here */
+	/* errors of other dialects are ERR_CHUNK here */
 	init(&h, 1, 1, RDMA_ERROR);
 	h.err = RDMA_ERR_REPLY_RESOURCE;
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), 20);
@@ -302,8 +303,8 @@ static void what_version_1_cannot_say_is_not_encoded(void **state)
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
 }
 
-/* Bytes of a good header changed at random: it decodes or it does not, and what decodes encodes to
- * the same length. */
+/* Bytes of a good header changed at random: the header may decode or not, and a decoded header
+ * encodes to the same length. */
 static void mutations_are_harmless(void **state)
 {
 	struct rpcrdma_hdr h;

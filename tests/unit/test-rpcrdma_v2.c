@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_v2: every header type and union arm of
- * draft-ietf-nfsv4-rpcrdma-version-two (November 2019) as bytes written down from its XDR.
+ * draft-ietf-nfsv4-rpcrdma-version-two (November 2019) as bytes written down from the draft's XDR.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #define MAX 64
 
-/* One header: its words, and whether something follows it in the Send. */
+/* One header: the words, and whether more follows in the Send. */
 struct vector {
 	const char *name;
 	unsigned n;
@@ -58,7 +58,7 @@ static const struct vector good[] = {
 };
 #define NGOOD (sizeof(good) / sizeof(good[0]))
 
-/* The bytes of v, with what follows. Returns how many. */
+/* The bytes of v, with the bytes behind. Returns the number of bytes. */
 static size_t wire(const struct vector *v, uint32_t *buf)
 {
 	for (unsigned i = 0; i < v->n; i++)
@@ -96,7 +96,7 @@ static void headers_are_those_of_the_draft(void **state)
 	}
 }
 
-/* At every byte; what a responder says of it is BAD_XDR. Of properties only the prefix is read. */
+/* At every byte; the responder answers BAD_XDR. Of properties only the prefix is read. */
 static void what_is_cut_off_is_refused(void **state)
 {
 	for (size_t i = 0; i < NGOOD; i++) {
@@ -134,7 +134,7 @@ static void what_chunks_say(void **state)
 	assert_int_equal(h.seg[h.reply.first].length, 1024);
 }
 
-/* Section 6.4.3, and for what goes on section 6.3.2. */
+/* Section 6.4.3, and for continued messages section 6.3.2. */
 static void what_a_responder_says_of_the_rest(void **state)
 {
 	static const struct {
@@ -173,7 +173,7 @@ static void what_a_responder_says_of_the_rest(void **state)
 	}
 }
 
-/* More than a header has room for is not malformed: the peer is told how many are taken. */
+/* More chunks than a header has room for are not malformed: the peer is told the limit. */
 static void how_many_are_taken(void **state)
 {
 	static uint32_t w[16 + 5 * 400];
@@ -201,7 +201,7 @@ static void how_many_are_taken(void **state)
 	w[9] = htonl(RPCRDMA_MAX_SEGS + 1);
 	assert_int_equal(rpcrdma_v2.decode(&h, w, sizeof(w)), -EBADMSG);
 	assert_int_equal(h.err, RDMA_ERR_SEGMENTS);
-	w[9] = htonl(100000); /* more than there can be in so many bytes */
+	w[9] = htonl(100000); /* more than so many bytes can hold */
 	assert_int_equal(rpcrdma_v2.decode(&h, w, sizeof(w)), -EBADMSG);
 	assert_int_equal(h.err, RDMA_ERR_CHUNK);
 }

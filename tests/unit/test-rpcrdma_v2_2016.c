@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_v2_2016: every header type and union arm of
- * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from its XDR, and both ends against
- * a peer that says them.
+ * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from the draft's XDR, and both ends
+ * against a peer that sends such headers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,7 +133,7 @@ static void what_a_responder_says_of_the_rest(void **state)
 	}
 }
 
-/* In a call how many are wanted, in a reply how many there are, as in version 1. */
+/* In a call the wanted credits, in a reply the granted ones, as in version 1. */
 static void the_credit_word(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -184,7 +184,8 @@ static void all_kinds_of_calls(void **state)
 	pair_finish(&p);
 }
 
-/* As peers know it by version number only, one of 2019 is an error that can be told. */
+/* Peers know the dialect only by the version number. A peer of 2019 answers with an error that the
+ * requester can tell apart. */
 static void the_first_message_is_short(void **state)
 {
 	struct pair_call c;
@@ -199,7 +200,7 @@ static void the_first_message_is_short(void **state)
 	assert_int_equal(raw_word(&r, 8), c.rpc.xid);
 	RAW_SEND(&r, c.rpc.xid, 2, 8, 0, 1, 0, 0, 0, RPC_REPLY(c.rpc.xid));
 	pair_end(&p, &c, 0);
-	assert_int_equal(p.client->inline_send, 4096); /* and the connection is as it was */
+	assert_int_equal(p.client->inline_send, 4096); /* and the connection still works */
 	assert_int_equal(p.client->credits, 8);
 	raw_stop(&r, &p);
 }
@@ -234,7 +235,7 @@ static void a_responder_knows_no_operation(void **state)
 	raw_stop(&r, &p);
 }
 
-/* An operation that has the XID of a call is not its reply, nor the end of it. */
+/* An operation with the XID of a call is not the reply, nor the end of the call. */
 static void nor_does_a_requester(void **state)
 {
 	struct pair_call c;
@@ -270,7 +271,7 @@ static void errors_end_the_call_only(void **state)
 	}
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 2, RDMA_MSG);
-	RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 1, 1, 1); /* ERR_VERS: nothing else may be spoken */
+	RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 1, 1, 1); /* ERR_VERS: no other version is allowed */
 	pair_end(&p, &c, -EIO);
 	raw_stop(&r, &p);
 }
@@ -324,7 +325,7 @@ static void its_operations(void **state)
 			fail_msg("%s is written otherwise", v->name);
 		for (size_t n = RPCRDMA_FIXED_LEN; n < h.len; n++)
 			assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, n), -EBADMSG);
-		in[6] = htonl(v->w[6] - 4); /* its information is cut off */
+		in[6] = htonl(v->w[6] - 4); /* the information is cut off */
 		assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, len), -EBADMSG);
 		assert_int_equal(h.err, RDMA_ERR_CHUNK);
 		assert_int_equal(rpcrdma_v2_2016.decode(&h, in, len), -EBADMSG);
@@ -350,7 +351,7 @@ static void all_kinds_of_calls_with_it(void **state)
 	pair_versions = RPC_RDMA_V2_2016;
 }
 
-/* It is tried; a peer that does not know it says so, once. */
+/* The requester tries the operation; a peer that does not know the operation says so, once. */
 static void a_peer_without_it(void **state)
 {
 	struct mem_buf *b;
@@ -368,7 +369,7 @@ static void a_peer_without_it(void **state)
 		c.rpc.sink[0] = seg_list_of_buf(b, 0, 100);
 		xdr_put_u32(&c.rpc.args, 100);
 		pair_submit(&p, &c);
-		if (i == 1) { /* the first is of the version alone */
+		if (i == 1) { /* the first call uses the version alone */
 			raw_expect(&r, &p, &c, 2, 5);
 			assert_int_equal(raw_word(&r, 4), 0);
 			assert_int_equal(raw_word(&r, 5), 5);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of both ends of version 2 against a peer of which the test says each byte: what is
- * answered to a mistake, and what a requester does about each error. transport/rpcrdma/rpcrdma_v2
- * has the headers, transport/rpcrdma/rpcrdma_connprop the properties.
+ * Unit tests of both ends of version 2 against a peer of which the test says each byte: the answers
+ * to mistakes, and a requester's reaction to each error. transport/rpcrdma/rpcrdma_v2 has the
+ * headers, transport/rpcrdma/rpcrdma_connprop the properties.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static const struct pair_params plain;
 #define REPLY		       1u
 #define MORE		       2u
 
-/* Where things are in a message of ours with at most one list before them. */
+/* Places in a message of ours with at most one list before them. */
 enum { HTYPE = 3, FLAGS, INV, READS, ERR = 5 };
 
 /* --- a requester ------------------------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static void answer(struct pair *p, struct raw *r, struct pair_call *c)
 	pair_end(p, c, 0);
 }
 
-/* A NULL call, and its answer: the connection works. */
+/* A NULL call, and the answer: the connection works. */
 static void works(struct pair *p, struct raw *r)
 {
 	struct pair_call c;
@@ -60,11 +60,11 @@ static void start(struct pair *p, struct raw *r)
 {
 	pair_init_requester(p, &plain, r);
 	works(p, r);
-	assert_true(raw_recv(r, p)); /* its properties */
+	assert_true(raw_recv(r, p)); /* the properties */
 	assert_int_equal(raw_word(r, HTYPE), RDMA_CONNPROP);
 }
 
-/* Ends that stand for each error that a call does not survive; others go on. */
+/* Codes for each error that ends the call; other calls go on. */
 static void errors_that_are_final(void **state)
 {
 	static const uint32_t code[] = {
@@ -81,10 +81,10 @@ static void errors_that_are_final(void **state)
 		expect_call(&p, &r, &b, RDMA_MSG);
 		RAW_SEND(&r, ERROR(a.rpc.xid, code[i]));
 		pair_end(&p, &a, -EIO);
-		assert_int_equal(p.client->credits, 8); /* and not the 1 of the error */
+		assert_int_equal(p.client->credits, 8); /* and not the error's 1 */
 		answer(&p, &r, &b);
 	}
-	/* of what is settled the version is not asked again, in either form of the error */
+	/* once the version is settled, it is not asked again, in either form of the error */
 	pair_submit_null(&p, &a);
 	expect_call(&p, &r, &a, RDMA_MSG);
 	RAW_SEND(&r, ERROR(a.rpc.xid, RDMA_ERR_VERS, 1, 1));
@@ -97,7 +97,8 @@ static void errors_that_are_final(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The first message, refused in the form of version 2: on in version 1 with the same XID. */
+/* The first message, refused in the form of version 2: the requester goes on in version 1 with the
+ * same XID. */
 static void a_version_is_refused(void **state)
 {
 	unsigned before = pair_versions;
@@ -117,7 +118,7 @@ static void a_version_is_refused(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call of 20000 bytes to be read. */
+/* A call with 20000 bytes for the responder to read. */
 static void submit_put(struct pair *p, struct pair_call *c, struct mem_buf *b)
 {
 	struct mem_sge sge = mem_buf_sge(b, 0, 20000);
@@ -147,7 +148,7 @@ static void read_chunks_are_refused(void **state)
 	expect_call(&p, &r, &c, RDMA_NOMSG);
 	assert_int_equal(raw_word(&r, READS + 1), 0);
 	answer(&p, &r, &c);
-	/* not that either */
+	/* nor in this form */
 	submit_put(&p, &c, b);
 	expect_call(&p, &r, &c, RDMA_MSG);
 	RAW_SEND(&r, ERROR(c.rpc.xid, RDMA_ERR_READ_CHUNKS, 3));
@@ -159,7 +160,7 @@ static void read_chunks_are_refused(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Data in one piece that is more segments than the peer takes, since those are short. */
+/* Data in one piece that takes more segments than the peer accepts, since segments are short. */
 static void segments_are_too_short(void **state)
 {
 	struct pair_call c;
@@ -208,7 +209,7 @@ static void expect_reply_chunk(
 
 static void write_chunks_are_refused(void **state)
 {
-	/* what is said; 1 is as many as were offered, and still too many */
+	/* the peer's error; 1 is as many as were offered, and still too many */
 	static const uint32_t said[][3] = {{RDMA_ERR_WRITE_CHUNKS, 0}, {RDMA_ERR_WRITE_CHUNKS, 1},
 		{RDMA_ERR_SEGMENTS, 4}, {RDMA_ERR_WRITE_RESOURCE, 1, 1000}};
 	struct pair_call c;
@@ -234,7 +235,7 @@ static void write_chunks_are_refused(void **state)
 			answer(&p, &r, &c);
 			continue;
 		}
-		/* what has been done is not done again */
+		/* a remedy is tried only once */
 		if (i == 2)
 			RAW_SEND(&r, ERROR(c.rpc.xid, said[i][0], said[i][1]));
 		else
@@ -284,7 +285,7 @@ static void a_returned_chunk_is_too_long(void **state)
 	pair_finish(&p);
 }
 
-/* What a responder does wrong ends a call or nothing, and is never answered. */
+/* A mistake of a responder ends a call or nothing, and is never answered. */
 static void a_requester_sends_no_errors(void **state)
 {
 	struct pair_call c;
@@ -294,7 +295,7 @@ static void a_requester_sends_no_errors(void **state)
 	start(&p, &r);
 	pair_submit_null(&p, &c);
 	expect_call(&p, &r, &c, RDMA_MSG);
-	RAW_SEND(&r, MSG(c.rpc.xid + 1, 8, REPLY), RPC_REPLY(c.rpc.xid + 1)); /* to nobody */
+	RAW_SEND(&r, MSG(c.rpc.xid + 1, 8, REPLY), RPC_REPLY(c.rpc.xid + 1)); /* to no call */
 	RAW_SEND(&r, c.rpc.xid, 2, 8, 99, REPLY);
 	pair_end(&p, &c, -EIO);
 	for (uint32_t flags = REPLY; flags < 16; flags += 14) { /* unknown flags, too */
@@ -307,7 +308,7 @@ static void a_requester_sends_no_errors(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A reply that breaks off a call of the peer's is not lost by that, in however many Sends it is. */
+/* A reply that breaks off a call of the peer is not lost itself, in any number of Sends. */
 static void a_reply_breaks_off_a_call(void **state)
 {
 	struct pair_call c;
@@ -332,7 +333,7 @@ static void a_reply_breaks_off_a_call(void **state)
 		assert_int_equal(raw_word(&r, ERR), RDMA_ERR_INVAL_FLAG);
 		works(&p, &r);
 	}
-	/* a malformed one fails its call */
+	/* a malformed reply fails its call */
 	pair_submit_null(&p, &c);
 	expect_call(&p, &r, &c, RDMA_MSG);
 	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
@@ -341,7 +342,7 @@ static void a_reply_breaks_off_a_call(void **state)
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(raw_word(&r, HTYPE), RDMA_ERROR);
 	works(&p, &r);
-	/* one that is broken off itself ends the connection */
+	/* a reply that is broken off itself ends the connection */
 	pair_submit_null(&p, &c);
 	expect_call(&p, &r, &c, RDMA_MSG);
 	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
@@ -361,7 +362,7 @@ static void expect(struct raw *r, uint32_t xid, uint32_t type, uint32_t flags)
 	assert_int_equal(raw_word(r, 1), 2);
 	assert_int_equal(raw_word(r, HTYPE), type);
 	assert_int_equal(raw_word(r, FLAGS), flags);
-	assert_true(raw_word(r, 2) & 0xffff); /* whatever it is, it grants */
+	assert_true(raw_word(r, 2) & 0xffff); /* each message grants */
 }
 
 static void expect_error(struct raw *r, uint32_t xid, uint32_t err)
@@ -370,7 +371,7 @@ static void expect_error(struct raw *r, uint32_t xid, uint32_t err)
 	assert_int_equal(raw_word(r, ERR), err);
 }
 
-/* Takes its properties off the wire; ours are these. */
+/* Takes the responder's properties off the wire; the test's properties are the arguments. */
 #define SERVE(p, r, grant, ...)                                                                    \
 	do {                                                                                       \
 		pair_init_responder(p, &plain, r);                                                 \
@@ -390,11 +391,11 @@ static void a_sequence_is_broken_off(void **state)
 	struct raw r;
 
 	SERVE(&p, &r, 8, 0);
-	/* by a reply, whose XID is another's business */
+	/* by a reply with the XID of another call */
 	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
 	RAW_SEND(&r, MSG(77, 8, REPLY), RPC_REPLY(77));
 	expect_error(&r, 5, RDMA_ERR_INVAL_FLAG);
-	/* by a type that nobody knows, by a long message, by one that is cut off */
+	/* by an unknown type, by a long message, by a message that is cut off */
 	RAW_SEND(&r, MSG(6, 8, MORE), 6, 0);
 	RAW_SEND(&r, 6, 2, 8, 77, 0);
 	expect_error(&r, 6, RDMA_ERR_INVAL_HTYPE);
@@ -404,10 +405,10 @@ static void a_sequence_is_broken_off(void **state)
 	RAW_SEND(&r, MSG(8, 8, MORE), 8, 0);
 	RAW_SEND(&r, 8, 2, 8, 0);
 	expect_error(&r, 8, RDMA_ERR_CHUNK);
-	/* by a message with chunks and more to come, which is not gone on with */
+	/* by a message with chunks and more to come: the responder drops the rest */
 	RAW_SEND(&r, 9, 2, 8, 0, MORE, 0, 0, 0, 1, 0, 9, 0);
 	expect_error(&r, 9, RDMA_ERR_INVAL_FLAG);
-	/* by one that goes on: of that the rest is dropped, and what comes then is as if new */
+	/* by a continued message: the rest of it is dropped, and the next message counts as new */
 	RAW_SEND(&r, MSG(20, 8, MORE), 20, 0);
 	RAW_SEND(&r, MSG(21, 8, MORE), 21, 0);
 	expect_error(&r, 21, RDMA_ERR_INVAL_FLAG);
@@ -452,7 +453,7 @@ static void withdraw(struct raw *r, struct prov_door *d)
 
 #define SEG(d, n) (d).stag, n, (uint32_t)((d).offset >> 32), (uint32_t)(d).offset
 
-/* The last Send of a call has its chunks; so has the last of its reply. */
+/* The last Send of a call has the chunks; so has the last Send of the reply. */
 static void the_last_send_has_the_chunks(void **state)
 {
 	uint8_t want[3000];
@@ -475,7 +476,8 @@ static void the_last_send_has_the_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* Only what the header names is invalidated, and only if it is one of the header's own. */
+/* Only the handle that the header names is invalidated, and only if it is one of the header's
+ * own. */
 static void what_is_invalidated(void **state)
 {
 	if (!pair_prov->remote_inval)
@@ -515,8 +517,8 @@ static void more_than_is_taken(void **state)
 		0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, RPC_CALL(2, PAIR_NULL));
 	expect_error(&r, 2, RDMA_ERR_WRITE_CHUNKS);
 	assert_int_equal(raw_word(&r, 6), RPCRDMA_MAX_WRITES);
-	/* 230 segments are no trouble; 300 need a longer receive than ours, as bytes that are not
-	 * there */
+	/* 230 segments are no trouble; 300 need a longer receive than ours, like bytes that are
+	 * missing */
 	w[8] = 230;
 	n = 9 + 4 * 230 + 2;
 	memcpy(&w[n], (const uint32_t[]){RPC_CALL(1, PAIR_NULL)}, 40);
@@ -525,7 +527,7 @@ static void more_than_is_taken(void **state)
 	w[8] = 300;
 	raw_send(&r, w, n, NULL, 0);
 	expect_error(&r, 1, RDMA_ERR_CHUNK);
-	/* a Read chunk of 2 MiB, and of a position that is none */
+	/* a Read chunk of 2 MiB, and one of an impossible position */
 	RAW_SEND(&r, 3, 2, 8, 0, 0, 0, 1, 40, 7, 2u << 20, 0, 0, 0, 0, 0, RPC_CALL(3, PAIR_PUT));
 	expect_error(&r, 3, RDMA_ERR_SYSTEM);
 	RAW_SEND(&r, 4, 2, 8, 0, 0, 0, 1, 42, 7, 4, 0, 0, 0, 0, 0, RPC_CALL(4, PAIR_PUT));
@@ -535,7 +537,7 @@ static void more_than_is_taken(void **state)
 	expect_error(&r, 5, RDMA_ERR_CHUNK);
 	RAW_SEND(&r, MSG(6, 8, 0));
 	expect_error(&r, 6, RDMA_ERR_CHUNK);
-	/* another version, now that this one is spoken */
+	/* another version, now that version 2 is settled */
 	RAW_SEND(&r, 7, 1, 8, 0, 0, 0, 0, RPC_CALL(7, PAIR_NULL));
 	assert_true(raw_recv(&r, NULL));
 	assert_int_equal(raw_word(&r, 0), 7);
@@ -548,7 +550,8 @@ static void more_than_is_taken(void **state)
 	raw_stop(&r, &p);
 }
 
-/* More Sends than a reply may take, and a Reply chunk that is too small: how large it must be. */
+/* More Sends than a reply may take, and a Reply chunk that is too small: the error tells the needed
+ * size. */
 static void no_room_for_a_reply(void **state)
 {
 	const uint32_t n = 1040000;
@@ -564,7 +567,7 @@ static void no_room_for_a_reply(void **state)
 	RAW_SEND(&r, 2, 2, 8, 0, 0, 0, 0, 0, 1, 1, SEG(d, 65536), RPC_CALL(2, PAIR_LIST), n);
 	expect_error(&r, 2, RDMA_ERR_REPLY_RESOURCE);
 	assert_int_equal(raw_word(&r, 6), 24 + 4 + n);
-	/* what fits there goes there */
+	/* a reply that fits into the chunk goes there */
 	RAW_SEND(&r, 3, 2, 8, 0, 0, 0, 0, 0, 1, 1, SEG(d, 65536), RPC_CALL(3, PAIR_LIST), 60000);
 	expect(&r, 3, RDMA_NOMSG, REPLY);
 	assert_int_equal(raw_word(&r, 11), 24 + 4 + 60000);
@@ -584,13 +587,13 @@ static void properties_may_change(void **state)
 	expect(&r, 1, RDMA_MSG, REPLY | MORE);
 	assert_true(r.len <= 4096);
 	expect(&r, 1, RDMA_MSG, REPLY);
-	/* less is taken at its word */
+	/* a lower value counts */
 	RAW_SEND(&r, CONNPROP(8, 1, 2, 4, 2048));
 	RAW_SEND(&r, MSG(2, 8, 0), RPC_CALL(2, PAIR_LIST), 3000);
 	expect(&r, 2, RDMA_MSG, REPLY | MORE);
 	assert_true(r.len <= 2048);
 	expect(&r, 2, RDMA_MSG, REPLY);
-	/* a malformed one changes nothing */
+	/* malformed properties change nothing */
 	RAW_SEND(&r, CONNPROP(8, 1, 2, 2, 0));
 	expect_error(&r, 0, RDMA_ERR_CHUNK);
 	RAW_SEND(&r, CONNPROP(8, 2, 2, 4, 4096));
@@ -617,7 +620,7 @@ static void no_calls_in_reverse(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A grant of none counts as one. */
+/* A grant of 0 counts as 1. */
 static void a_grant_of_none(void **state)
 {
 	struct pair p;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cli/runtime_dir: the user is the one that runs the tests, if that is not root, and
- * else one whose number is made up, as far as no directory of that user is needed.
+ * Unit tests of cli/runtime_dir. The user is the one that runs the tests, if that is not root;
+ * else the user's number is made up, as far as no directory of that user is needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,7 @@ static void it_is_made_and_closed_to_others(void **state)
 	assert_true(runtime_dir_is_ours(path));
 }
 
-/* The place in /tmp is left alone: the name must be the user's real one there. */
+/* The place in /tmp is not tested: there the name must be the user's real one. */
 static void a_link_is_none(void **state)
 {
 	char path[RUNTIME_DIR_MAX], wrong[RUNTIME_DIR_MAX];

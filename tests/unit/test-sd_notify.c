@@ -21,7 +21,8 @@ static int manager = -1;
 static char dir[] = "/tmp/test-sd_notify.XXXXXX";
 static char path[100], got[2000];
 
-/* A socket of that name, where "@" begins an abstract one; said to be the service manager's. */
+/* A socket of this name, where "@" begins an abstract one; the environment names the socket as the
+ * service manager's. */
 static void listen_at(const char *name)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};

@@ -45,7 +45,7 @@ static void one_piece(void **state)
 	struct seg_iter it;
 	struct mem_sge at;
 
-	s = piece(NULL, 0); /* the list carries it itself */
+	s = piece(NULL, 0); /* the list holds the segment itself */
 	copy = l;
 	expect(&copy, "hello");
 	cut = seg_list_cut(&copy, 1, 3);
@@ -151,7 +151,7 @@ static void neighbours_join(void **state)
 	assert_false(seg_next_joined(&it, UINT32_MAX, &at));
 }
 
-/* As a receiver goes through a list: some bytes, then the rest. */
+/* As a receiver fills a list: some bytes, then the rest. */
 static void filled_bit_by_bit(void **state)
 {
 	char a[4] = "", b[8] = "", all[] = "0123456789";

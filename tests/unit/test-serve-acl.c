@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ACLs through GETATTR and SETATTR, and on the disk, where they stand as the kernel's attribute:
+ * ACLs through GETATTR and SETATTR, and on the disk, in the form of the kernel's attribute:
  * version 2, then tag, permissions and id of each entry.
  */
 #include <setjmp.h>
@@ -97,7 +97,7 @@ static void put_posix(const char *path, const char *xattr, const struct posix_en
 	uint8_t buf[4 + 8 * 32] = {2};
 
 	assert_true(n <= 32);
-	memcpy(buf + 4, e, 8 * n); /* little endian, as the kernel has it */
+	memcpy(buf + 4, e, 8 * n); /* little endian, as in the kernel */
 	assert_int_equal(setxattr(path, xattr, buf, 4 + 8 * n, 0), 0);
 }
 
@@ -177,7 +177,7 @@ static void a_mode_is_an_acl(void **state)
 {
 	static const struct want mode_640[] = {{0, 0, R_ | W_ | OWNER_, "OWNER@"},
 		{0, 0, R_ | ALL_, "GROUP@"}, {0, 0, ALL_, "EVERYONE@"}};
-	/* the owner may less than the rest, the group more than the others */
+	/* the owner has fewer rights than the rest, the group more than the others */
 	static const struct want mode_057[] = {{1, 0, R_ | W_ | X_, "OWNER@"},
 		{0, 0, OWNER_, "OWNER@"}, {0, 0, R_ | X_ | ALL_, "GROUP@"}, {1, 0, W_, "GROUP@"},
 		{0, 0, R_ | W_ | X_ | ALL_, "EVERYONE@"}};
@@ -207,7 +207,7 @@ static void users_and_groups_are_told(void **state)
 	expect_aces(f, "f", want, sizeof(want) / sizeof(want[0]));
 }
 
-/* What was read can be written, and is then what it was (as far as the mask let it count). */
+/* An ACL that was read can be written, and is then the same (as far as the mask let it count). */
 static void an_acl_comes_back_as_it_was(void **state)
 {
 	static const struct posix_entry masked[] = {{USER_OBJ, 6, NO_ID}, {USER, 4, 1000},
@@ -254,7 +254,8 @@ static void directories_hand_theirs_down(void **state)
 		3);
 }
 
-/* A denial counts for whoever it may mean; an allowance only for whom it surely does. */
+/* A denial counts for each user that the entry may mean; an allowance only for users that the entry
+ * surely means. */
 static void no_more_is_granted_than_was_said(void **state)
 {
 	static const struct want list[] = {{1, ACE4_IDENTIFIER_GROUP, W_, "2000"},
@@ -290,7 +291,7 @@ static void what_posix_cannot_say_is_refused(void **state)
 		NFS4ERR_BADXDR);
 	assert_int_equal(stat(f->file, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
-	/* nobody may anything */
+	/* no user has any right */
 	assert_int_equal(set_aces(f, "f", NULL, 0), NFS4_OK);
 	assert_int_equal(stat(f->file, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0);

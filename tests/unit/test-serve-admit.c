@@ -57,7 +57,7 @@ static void test_default(void **state)
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, user(1001)), ADMIT_NOT_USER);
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, unknown), ADMIT_NOT_KNOWN);
 	assert_int_equal(check_at(&a, 1000, "192.0.2.1", 5000, elsewhere), ADMIT_YES);
-	/* run by root, others speak for themselves */
+	/* run by root: other users speak for themselves */
 	assert_int_equal(check_at(&a, 0, "::1", 5000, user(1001)), ADMIT_YES);
 	assert_int_equal(check_at(&a, 0, "::1", 5000, unknown), ADMIT_NOT_KNOWN);
 }
@@ -98,8 +98,8 @@ static void test_clients(void **state)
 	assert_int_equal(check_at(&a, 0, "198.51.100.6", 5000, elsewhere), ADMIT_NOT_ADDRESS);
 	assert_int_equal(check_at(&a, 0, "2001:db8:7fff::1", 5000, elsewhere), ADMIT_YES);
 	assert_int_equal(check_at(&a, 0, "2001:db8:8000::1", 5000, elsewhere), ADMIT_NOT_ADDRESS);
-	/* the list is what it says: this machine is not in it, and being in it makes nobody trusted
-	 */
+	/* the list is taken literally: this machine is not in the list, and a listed client is not
+	 * trusted */
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, user(1000)), ADMIT_NOT_ADDRESS);
 	assert_int_equal(add(admit_add_clients, &a, "127.0.0.0/8"), 0);
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, user(1000)), ADMIT_YES);
@@ -140,7 +140,7 @@ static void expect_cred(struct rpc_cred c, uint32_t uid, uint32_t gid, uint32_t 
 	assert_int_equal(c.ngids, ngids);
 }
 
-/* What local users may say of themselves to a server run by root. */
+/* The credentials that local users may send to a server run by root. */
 static void test_cred(void **state)
 {
 	struct admit a = {.users = {1005}, .nusers = 1};
@@ -148,7 +148,7 @@ static void test_cred(void **state)
 	struct passwd *pw;
 	struct rpc_cred c = sys(0, 0, 0);
 
-	admit_cred(&a, &u, &c); /* somebody else, root at that */
+	admit_cred(&a, &u, &c); /* another user, even root */
 	expect_cred(c, IDENT_ANON, IDENT_ANON, 0);
 	c = sys(1000, 1000, 4);
 	admit_cred(&a, &u, &c);
@@ -157,7 +157,7 @@ static void test_cred(void **state)
 	admit_cred(&a, &unknown, &c);
 	expect_cred(c, IDENT_ANON, IDENT_ANON, 0);
 	for (int again = 0; again < 2; again++) { /* asked, then remembered */
-		c = sys(3999999999u, 0, 4);	  /* himself, with groups that are not his */
+		c = sys(3999999999u, 0, 4);	  /* the user itself, with groups of other users */
 		admit_cred(&a, &u, &c);
 		expect_cred(c, 3999999999u, IDENT_ANON, 0);
 	}
@@ -173,7 +173,7 @@ static void test_cred(void **state)
 	c = (struct rpc_cred){.flavor = RPC_AUTH_NONE};
 	admit_cred(&a, &u, &c);
 	assert_int_equal(c.flavor, RPC_AUTH_NONE);
-	/* a user that the machine knows keeps the groups that are his */
+	/* a user that the machine knows keeps its real groups */
 	pw = getpwnam("daemon");
 	if (pw && pw->pw_uid) {
 		u = user(pw->pw_uid);
@@ -186,7 +186,7 @@ static void test_cred(void **state)
 	}
 }
 
-/* More users than are remembered. */
+/* More users than the server remembers. */
 static void test_many_users(void **state)
 {
 	struct admit a = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/state/answers: what one run answers, and the next one knows.
+ * Unit tests of contrib/serve/state/answers: answers of one run, and their use in the next run.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -73,11 +73,11 @@ static void the_next_run_knows_the_answer(void **state)
 	answers_secret(a, secret);
 	keep(a, "one", "first");
 	keep(a, "two", "second");
-	assert_false(answers_find(a, "one", 3, &out)); /* not its own */
+	assert_false(answers_find(a, "one", 3, &out)); /* a run does not find its own answers */
 	a = next_run(a);
 	assert_true(finds(a, "one", "first") && finds(a, "two", "second"));
 	assert_false(answers_find(a, "on", 2, &out));
-	a = next_run(a); /* nor does it forget what it did not use */
+	a = next_run(a); /* nor does a run forget unused answers */
 	assert_true(finds(a, "one", "first"));
 	answers_secret(a, same);
 	assert_memory_equal(secret, same, sizeof(secret));

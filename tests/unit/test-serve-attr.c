@@ -42,7 +42,7 @@ static uint32_t create_masked(struct serve_env *e, const char *name, bool dir)
 	else
 		nfs4_put_open_args(&e->args, &o);
 	status = env_run(e, 3);
-	assert_int_equal(umask(0), 0); /* it was for this one */
+	assert_int_equal(umask(0), 0); /* the umask was for this call only */
 	return status;
 }
 
@@ -73,7 +73,7 @@ static void the_umask_counts_unless_a_default_acl_does(void **state)
 	assert_int_equal(create_masked(e, "one", false), NFS4ERR_EXIST);
 	assert_int_equal(create_masked(e, "dir", true), NFS4_OK);
 	assert_int_equal(mode_of(e, "dir"), 0750);
-	/* nothing is made: no umask */
+	/* no file is made: no umask */
 	nfs4_sattr_encode(&set, vals, &sa.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
@@ -129,16 +129,16 @@ static void handles_are_only_called_persistent_if_they_are(void **state)
 	struct handle_id *id = &e->sv.objs->root->id;
 
 	assert_int_equal(expire_type(e), FH4_PERSISTENT);
-	e->sv.objs->by_handle = false; /* it is looked for, then */
+	e->sv.objs->by_handle = false; /* then the server must look for the file */
 	assert_int_equal(expire_type(e), FH4_PERSISTENT);
 	id->kh_len = 0;
 	id->birth = 1;
 	assert_int_equal(expire_type(e), FH4_PERSISTENT);
-	id->birth = 0; /* nothing tells it from a later one of its number */
+	id->birth = 0; /* nothing tells the file from a later one with the same number */
 	assert_int_equal(expire_type(e), FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
 }
 
-/* The attribute bit (one word) as the last of n operations, GETATTR, has told it. */
+/* The attribute bit (one word), as the last of n operations, GETATTR, has told. */
 static uint64_t last_attr(struct serve_env *e, bool wide)
 {
 	uint64_t v = 0;
@@ -181,7 +181,7 @@ static void attributes_behind_a_change_are_new(void **state)
 	put_getattr(e, FATTR4_SIZE);
 	assert_int_equal(env_run(e, 4), NFS4_OK);
 	assert_int_equal(last_attr(e, true), 0);
-	/* found, looked at, changed and looked at again in one COMPOUND */
+	/* found, read, changed and read again in one COMPOUND */
 	what = (struct nfs_sattr){.mask = NFS_SET_SIZE, .size = 4711};
 	nfs4_sattr_encode(&what, size, &set.attrs, NULL);
 	set.stateid = sid;
@@ -193,7 +193,7 @@ static void attributes_behind_a_change_are_new(void **state)
 	put_getattr(e, FATTR4_SIZE);
 	assert_int_equal(env_run(e, 6), NFS4_OK);
 	assert_int_equal(last_attr(e, true), 4711);
-	/* of the directory, after something was made in it */
+	/* of the directory, after a file was made inside */
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	put_getattr(e, FATTR4_NUMLINKS);

@@ -25,7 +25,7 @@
 
 #define RW OPEN4_SHARE_ACCESS_BOTH
 
-/* The call that is out, and all of them so far. */
+/* The call that is out, and the number of calls so far. */
 static struct rpc_call *out;
 static unsigned ncalls;
 static int submit_result;
@@ -125,7 +125,7 @@ static void end(int error, const struct xdr_out *res)
 	call->done(call, error, &in);
 }
 
-/* CB_NULL is out: it is answered. */
+/* CB_NULL is out: answers the call. */
 static void answer_null(void)
 {
 	struct xdr_out x;
@@ -137,7 +137,7 @@ static void answer_null(void)
 	end(0, &x);
 }
 
-/* The CB_COMPOUND that is out: its CB_SEQUENCE, and the operation behind it, if there is one. */
+/* Parses the CB_COMPOUND that is out: the CB_SEQUENCE, and the operation behind, if any. */
 static unsigned parse(struct nfs4_cb_sequence_args *seq, struct nfs4_cb_args *next)
 {
 	struct nfs4_cb_args a;
@@ -160,7 +160,7 @@ static unsigned parse(struct nfs4_cb_sequence_args *seq, struct nfs4_cb_args *ne
 	return n;
 }
 
-/* Answers the CB_COMPOUND that is out as one of that number; returns the number it had. */
+/* Answers the CB_COMPOUND that is out as one of this number; returns the call's own number. */
 static uint32_t answer_as(uint32_t status, const struct nfs4_sessionid *session, uint32_t number)
 {
 	struct nfs4_opaque tag = {.len = 0};
@@ -187,7 +187,7 @@ static uint32_t answer(uint32_t status)
 	return answer_as(status, NULL, 0);
 }
 
-/* What SEQUENCE tells the client. */
+/* The status flags that SEQUENCE tells the client. */
 static uint32_t status_flags(struct fix *f)
 {
 	struct nfs4_sequence_res r;
@@ -279,7 +279,7 @@ static void a_wrong_answer_is_a_failure(void **state)
 	assert_int_equal(status_flags(f), 0);
 }
 
-/* One that was lost, or whose answer came too late, has used its number up. */
+/* A callback that was lost, or answered too late, has used its number up. */
 static void a_number_that_was_used_is_left_out(void **state)
 {
 	struct fix *f = *state;
@@ -310,7 +310,7 @@ static void a_misordered_number_is_left_out_once(void **state)
 	assert_int_equal(answer(NFS4ERR_SEQ_MISORDERED), 3);
 	assert_int_equal(answer(NFS4ERR_SEQ_MISORDERED), 4);
 	assert_null(out);
-	/* a client that cannot yet has not used the number up */
+	/* a client that says "later" has not used the number up */
 	probe(f);
 	answer_null();
 	assert_int_equal(answer(NFS4ERR_DELAY), 5);
@@ -320,7 +320,7 @@ static void a_misordered_number_is_left_out_once(void **state)
 }
 
 /* An answer is not enough for a delegation: a client that refuses each CB_SEQUENCE would refuse
- * each recall, too. It is asked again when it opens a file. */
+ * each recall, too. The server asks the client again when the client opens a file. */
 static void only_an_accepted_sequence_proves_the_backchannel(void **state)
 {
 	static const uint32_t refusal[] = {
@@ -361,7 +361,7 @@ static void owe(struct fix *f, unsigned n)
 	assert_int_equal(env_unlock(&f->e, &f->fh, &held.stateid, 0, 100), NFS4_OK);
 }
 
-/* The CB_NOTIFY_LOCK that is out is for that owner; it is answered. */
+/* The CB_NOTIFY_LOCK that is out is for this owner. Answers the call. */
 static void take_notice(struct fix *f, const char *owner, uint32_t number)
 {
 	struct nfs4_cb_sequence_args seq;
@@ -390,7 +390,7 @@ static void notices_go_one_after_the_other(void **state)
 	take_notice(f, "B", 2);
 	take_notice(f, "C", 3);
 	assert_null(out);
-	cb_notify_all(&f->e.sv); /* nobody is told twice */
+	cb_notify_all(&f->e.sv); /* no owner is told twice */
 	assert_null(out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve's clients: who becomes one, who manages it, and how it ends
+ * Unit tests of contrib/serve's clients: how a client is made, managed and ended
  * (state/client_id, state/client_end).
  */
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void exchange_id_knows_its_clients(void **state)
 	assert_true(r.flags & EXCHGID4_FLAG_CONFIRMED_R);
 	assert_int_equal(exchange(e, 0, EXCHGID4_FLAG_UPD_CONFIRMED_REC_A, &r), NFS4_OK);
 	assert_int_equal(exchange(e, 1, EXCHGID4_FLAG_UPD_CONFIRMED_REC_A, &r), NFS4ERR_NOT_SAME);
-	/* the client restarted: a new record beside the old one, until it is confirmed */
+	/* the client restarted: a new record beside the old one, until the new one is confirmed */
 	assert_int_equal(exchange(e, 1, 0, &r), NFS4_OK);
 	assert_true(r.clientid != e->clientid);
 	assert_false(r.flags & EXCHGID4_FLAG_CONFIRMED_R);
@@ -75,7 +75,7 @@ static void newcomers_push_out_who_was_never_confirmed(void **state)
 	TAILQ_FOREACH (c, &e->sv.state.clients, link)
 		n += c->confirmed;
 	assert_int_equal(n, 1);
-	/* the confirmed one is untouched */
+	/* the confirmed client is untouched */
 	env_begin(e, true);
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 	env_mount(e, "newcomer");
@@ -95,7 +95,7 @@ static unsigned hosts_from(struct serve_env *e, uint8_t peer, unsigned n)
 		if (!c)
 			continue;
 		made++;
-		c->seen_ns -= 1000000000; /* as if it had not been heard of since */
+		c->seen_ns -= 1000000000; /* as if the host had been silent since */
 		client_unref(&e->sv.state, c);
 	}
 	return made;
@@ -110,7 +110,7 @@ static void hosts_of_nlm_leave_room(void **state)
 	assert_int_equal(hosts_from(e, 1, STATE_MAX_CLIENTS + 10), STATE_MAX_CLIENTS / 4);
 	assert_in_range(hosts_from(e, 2, STATE_MAX_CLIENTS + 10), STATE_MAX_CLIENTS / 16,
 		STATE_MAX_CLIENTS / 4);
-	/* the last of it is for newcomers */
+	/* the last part is for newcomers */
 	assert_in_range(hosts_from(e, 3, STATE_MAX_CLIENTS + 10), 1, STATE_MAX_CLIENTS / 8);
 	assert_true(e->sv.state.nclients <= 1 + STATE_MAX_CLIENTS / 2);
 	env_mount(e, "newcomer");
@@ -128,8 +128,8 @@ static bool has_host(struct serve_env *e, const char *name)
 	return c != NULL;
 }
 
-/* A silent host may well be there, and hold locks: it goes for a newcomer only, when there is no
- * other place, and not for one that has its share. */
+/* A silent host may be alive, and hold locks. Such a host makes room for a newcomer only when there
+ * is no other place, and not for a host of a peer that has its share. */
 static void who_has_his_share_takes_no_host_of_another(void **state)
 {
 	struct serve_env *e = *state;
@@ -164,7 +164,7 @@ static void a_restarted_client_loses_its_old_sessions(void **state)
 	assert_int_equal(env_run(e, 1), NFS4ERR_BADSESSION);
 }
 
-/* A COMPOUND replaces the client in whose session it runs, and goes on. */
+/* A COMPOUND replaces the client of its own session, and goes on. */
 static void a_client_that_was_replaced_gets_no_state(void **state)
 {
 	struct serve_env *e = *state;
@@ -248,7 +248,7 @@ static void another_principal_manages_nothing(void **state)
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 }
 
-/* Section 18.35.4 case 3: a client that holds nothing gives its name away, and is gone then. */
+/* Section 18.35.4 case 3: a client without state gives its name away, and is gone then. */
 static void a_collision_ends_who_holds_nothing(void **state)
 {
 	struct serve_env *e = *state;

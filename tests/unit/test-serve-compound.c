@@ -51,7 +51,7 @@ static void words_behind_the_last_operation_are_refused(void **state)
 	xdr_put_u32(&e->args, 0);
 	assert_int_equal(env_run(e, 3), NFS4ERR_BADXDR);
 	assert_int_equal(e->head.nops, 3);
-	env_begin(e, true); /* it was not carried out */
+	env_begin(e, true); /* the operation was not carried out */
 	env_put_mkdir(e, "d");
 	assert_int_equal(env_run(e, 3), NFS4_OK);
 }

@@ -96,7 +96,7 @@ static void what_does_not_come_back_is_revoked(void **state)
 	cb_notify_all(&f->e.sv);
 	two_answer_recall(f, &sid, NFS4_OK);
 	two_be(f, false);
-	for (unsigned i = 0; i < 10; i++) { /* it lives, but keeps it */
+	for (unsigned i = 0; i < 10; i++) { /* the client lives, but keeps the delegation */
 		assert_int_equal(two_status_flags(f), 0);
 		two_later_ns += 10 * NSEC_PER_SEC;
 		deleg_tick(&f->e.sv.state);
@@ -115,13 +115,13 @@ static void what_does_not_come_back_is_revoked(void **state)
 	assert_int_equal(two_free_sid(f, &sid), NFS4_OK);
 	assert_int_equal(two_free_sid(f, &sid), NFS4ERR_BAD_STATEID);
 	assert_int_equal(two_status_flags(f), 0);
-	/* and it gets no more */
+	/* and the client gets no more */
 	two_later_ns += 60 * NSEC_PER_SEC;
 	assert_int_equal(two_open(f, RD, 0), NFS4_OK);
 	assert_int_equal(f->d.type, OPEN_DELEGATE_NONE);
 }
 
-/* A client that has vanished altogether loses all it has, at once. */
+/* A client that has vanished altogether loses all state, at once. */
 static void an_expired_client_is_not_waited_for(void **state)
 {
 	struct two *f = *state;
@@ -200,7 +200,7 @@ static void a_local_writer_is_noticed(void **state)
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
 	fd = open(path, O_WRONLY | O_NONBLOCK);
 	assert_true(fd >= 0);
-	/* while it has the file open to write, nobody gets one */
+	/* while a local program has the file open to write, no client gets one */
 	two_later_ns += 60 * NSEC_PER_SEC;
 	assert_int_equal(two_open(f, RD | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, 0), NFS4_OK);
 	assert_int_equal(f->d.type, OPEN_DELEGATE_NONE_EXT);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/state/deleg_use: who gets a delegation, and who is in its way.
+ * Unit tests of contrib/serve/state/deleg_use: which opens get a delegation, and the conflicts with
+ * a
+ * delegation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,13 +27,13 @@ static void who_wants_one_gets_one(void **state)
 	uint32_t len;
 	bool eof;
 
-	/* it outlives the open, and reads */
+	/* the delegation outlives the open, and allows reads */
 	assert_int_equal(env_read(&f->e, &f->fh, &sid, 0, 100, &data, &len, &eof), NFS4_OK);
 	assert_int_equal(len, 4);
 	assert_int_equal(env_write(&f->e, &f->fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
 	assert_int_equal(two_test_sid(f, &sid), NFS4_OK);
 	assert_int_equal(two_free_sid(f, &sid), NFS4ERR_LOCKS_HELD);
-	/* one is enough */
+	/* one delegation is enough */
 	assert_int_equal(two_open(f, RD | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, 0), NFS4_OK);
 	assert_int_equal(f->d.type, OPEN_DELEGATE_NONE_EXT);
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
@@ -176,7 +178,7 @@ static void a_client_has_so_many_and_no_more(void **state)
 	assert_int_equal(given, 1);
 }
 
-/* --- what is in the way ---------------------------------------------------------------------- */
+/* --- conflicts ------------------------------------------------------------------------------ */
 
 static uint32_t open_deny(struct two *f)
 {
@@ -199,7 +201,7 @@ static uint32_t rename_over_it(struct two *f)
 	return two_rename(f, "h", "f");
 }
 
-/* As NFSv3 has it: nobody's. */
+/* As in NFSv3: without a client. */
 static uint32_t remove_as_v3(struct two *f)
 {
 	struct obj *root = obj_root(f->e.sv.objs);
@@ -228,7 +230,8 @@ static void what_conflicts_waits_until_it_is_back(void **state)
 		assert_null(two_out);
 		cb_notify_all(&f->e.sv);
 		two_answer_recall(f, &sid, NFS4_OK);
-		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY); /* it is not back yet */
+		/* the delegation is not back yet */
+		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
 		cb_notify_all(&f->e.sv);
 		assert_null(two_out); /* and not recalled twice in a row */
 		two_be(f, false);
@@ -252,7 +255,7 @@ static void its_holder_is_not_in_its_own_way(void **state)
 	assert_int_equal(rename_it(f), NFS4_OK);
 	cb_notify_all(&f->e.sv);
 	assert_null(two_out);
-	/* of a file that has no name any more it is to come back */
+	/* the delegation of a file without a name must come back */
 	assert_int_equal(two_remove(f), NFS4ERR_NOENT);
 	assert_int_equal(two_rename(f, "g", "f"), NFS4_OK);
 	assert_int_equal(two_remove(f), NFS4_OK);
@@ -266,7 +269,7 @@ static void its_holder_is_not_in_its_own_way(void **state)
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
 }
 
-/* Its own opens for writing end it, but do not wait. */
+/* The holder's opens for writing end the delegation, but do not wait. */
 static void the_holder_may_write(void **state)
 {
 	struct two *f = *state;
@@ -319,7 +322,7 @@ static void opens_are_claimed_by_a_delegation(void **state)
 	a.claim = CLAIM_DELEG_PREV_FH;
 	assert_int_equal(two_open_with(f, "f", &a), NFS4ERR_NOTSUPP);
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
-	cb_notify_all(&f->e.sv); /* too late, and its answer changes nothing */
+	cb_notify_all(&f->e.sv); /* the recall is too late, and its answer changes nothing */
 	two_answer_recall(f, &sid, NFS4ERR_BAD_STATEID);
 }
 

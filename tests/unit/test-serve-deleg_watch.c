@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Something was seen, and of the file. */
+/* Was an event of the watched file seen? */
 static bool saw(void)
 {
 	bool any = deleg_watch_take(watches, &seen);
@@ -78,7 +78,7 @@ static void what_is_replaced_is_seen(void **state)
 	close(by);
 }
 
-/* Those wait for a lease. */
+/* Reads and writes go through a lease. */
 static void reading_and_writing_are_not(void **state)
 {
 	char c;
@@ -96,16 +96,16 @@ static void a_watch_is_the_files(void **state)
 	close(same);
 	deleg_watch_end(watches, wd);
 	assert_int_equal(fchmod(file, 0640), 0);
-	while (deleg_watch_take(watches, &seen)) /* that it has ended */
+	while (deleg_watch_take(watches, &seen)) /* the end of the watch */
 		assert_false(deleg_watch_has(&seen, wd));
 }
 
-/* What the server does itself. */
+/* For changes by the server. */
 static void one_may_look_away(void **state)
 {
 	assert_int_equal(fchmod(file, 0640), 0);
 	deleg_watch_pause(watches, file);
-	assert_true(saw()); /* what was before */
+	assert_true(saw()); /* earlier events */
 	assert_int_equal(fchmod(file, 0600), 0);
 	assert_int_equal(rename("watched", "other"), 0);
 	assert_int_equal(rename("other", "watched"), 0);
@@ -115,7 +115,7 @@ static void one_may_look_away(void **state)
 	assert_true(saw());
 }
 
-/* More than are kept at a time: the rest comes the next time. */
+/* More events than are kept at a time: the rest comes the next time. */
 static void much_is_seen_bit_by_bit(void **state)
 {
 	unsigned n = 0;

@@ -118,7 +118,7 @@ static void who_writes_alone_gets_one(void **state)
 	assert_int_equal(f->d.limit_by, NFS_LIMIT_SIZE);
 	assert_true(f->d.limit_size >= 4);
 	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
-	/* it outlives the open, reads, writes and cuts */
+	/* the delegation outlives the open, and allows reads, writes and cuts */
 	assert_int_equal(write_by(f, &sid), NFS4_OK);
 	assert_int_equal(read_by(f, &sid), NFS4_OK);
 	assert_int_equal(set_size(f, &sid, 2), NFS4_OK);
@@ -187,7 +187,7 @@ static void who_is_not_alone_gets_none(void **state)
 	delegated(f);
 }
 
-/* --- what is in the way ---------------------------------------------------------------------- */
+/* --- conflicts ------------------------------------------------------------------------------ */
 
 static uint32_t open_read(struct two *f)
 {
@@ -240,8 +240,9 @@ static void all_others_wait(void **state)
 		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
 		cb_notify_all(&f->e.sv);
 		two_answer_recall(f, &sid, NFS4_OK);
-		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY); /* it is not back yet */
-		/* the holder writes what it has changed */
+		/* the delegation is not back yet */
+		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
+		/* the holder writes its changed data */
 		two_be(f, false);
 		assert_int_equal(write_by(f, &sid), NFS4_OK);
 		assert_int_equal(two_give(f, &sid), NFS4_OK);
@@ -254,7 +255,7 @@ static void all_others_wait(void **state)
 	}
 }
 
-/* What the holder does itself goes by the descriptor that has the lease. */
+/* The holder's own operations use the descriptor with the lease. */
 static void its_holder_is_not_in_its_own_way(void **state)
 {
 	struct two *f = *state;
@@ -312,11 +313,11 @@ static void a_local_reader_is_noticed(void **state)
 	cb_notify_all(&f->e.sv);
 	two_answer_recall(f, &sid, NFS4_OK);
 	assert_int_equal(write_by(f, &sid), NFS4_OK);
-	assert_int_equal(two_open(f, RD, 0), NFS4_OK); /* while it is being broken */
+	assert_int_equal(two_open(f, RD, 0), NFS4_OK); /* while the lease is being broken */
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
 	fd = open(path, O_RDONLY | O_NONBLOCK);
 	assert_true(fd >= 0);
-	/* while it has the file open, nobody gets one to write */
+	/* while a local program has the file open, no client gets a write delegation */
 	two_later_ns += 60 * NSEC_PER_SEC;
 	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
 	assert_int_equal(two_open(f, RW | ANY, 0), NFS4_OK);
@@ -326,7 +327,7 @@ static void a_local_reader_is_noticed(void **state)
 	delegated(f);
 }
 
-/* What breaks no lease, before and after the holder has changed the file, too. */
+/* Changes that break no lease, before and after the holder has changed the file. */
 static void what_local_programs_change_is_noticed(void **state)
 {
 	struct two *f = *state;
@@ -369,7 +370,7 @@ static void one_with_data_can_be_written_back_until_it_is_revoked(void **state)
 	cb_notify_all(&f->e.sv);
 	two_answer_recall(f, &sid, NFS4_OK);
 	two_be(f, false);
-	for (unsigned i = 0; i < 10; i++) { /* it lives, but keeps it */
+	for (unsigned i = 0; i < 10; i++) { /* the client lives, but keeps the delegation */
 		two_status_flags(f);
 		two_later_ns += 10 * NSEC_PER_SEC;
 		deleg_tick(&f->e.sv.state);
@@ -379,7 +380,7 @@ static void one_with_data_can_be_written_back_until_it_is_revoked(void **state)
 	}
 	assert_int_equal(two_status_flags(f), SEQ4_STATUS_RECALLABLE_STATE_REVOKED);
 	assert_int_equal(write_by(f, &sid), NFS4ERR_DELEG_REVOKED);
-	assert_int_equal(write_by(f, &open), NFS4_OK); /* its open is its own matter */
+	assert_int_equal(write_by(f, &open), NFS4_OK); /* the client's open is not affected */
 	assert_int_equal(f->e.sv.state.delegs->nwrite, 0);
 	two_be(f, true);
 	assert_int_equal(open_read(f), NFS4_OK);
@@ -387,7 +388,7 @@ static void one_with_data_can_be_written_back_until_it_is_revoked(void **state)
 	assert_int_equal(two_free_sid(f, &sid), NFS4_OK);
 }
 
-/* After a restart: by an open to read there is no descriptor that a lease could be had on. */
+/* After a restart: an open to read has no descriptor that allows a lease. */
 static void a_reclaimed_one_is_given_at_any_rate(void **state)
 {
 	struct two *f = *state;
@@ -409,7 +410,7 @@ static void a_reclaimed_one_is_given_at_any_rate(void **state)
 	two_answer_recall(f, &d.stateid, NFS4_OK);
 	assert_int_equal(two_give(f, &d.stateid), NFS4_OK);
 	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
-	/* by one to write there is */
+	/* an open to write has one */
 	assert_int_equal(two_open(f, RW | OPEN4_SHARE_ACCESS_WANT_NO_DELEG, 0), NFS4_OK);
 	deleg_grant(s, ses, &cred, o, &f->open, &ask, &d);
 	assert_int_equal(d.type, OPEN_DELEGATE_WRITE);

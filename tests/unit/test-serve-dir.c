@@ -28,7 +28,7 @@ static void make_files(struct serve_env *e, unsigned n)
 	}
 }
 
-/* Reads the root in pieces of maxcount; returns how many entries there were. */
+/* Reads the root in pieces of maxcount. Returns the number of entries. */
 static unsigned list(struct serve_env *e, uint32_t maxcount, unsigned *pieces)
 {
 	struct nfs4_readdir_args a = {.maxcount = maxcount,
@@ -98,7 +98,7 @@ static void a_reply_and_a_cookie_are_checked(void **state)
 	assert_int_equal(env_run(e, 3), NFS4ERR_BAD_COOKIE);
 }
 
-/* Puts READDIR of the root, and returns its status. */
+/* Sends READDIR of the root. Returns the status. */
 static uint32_t readdir_root(
 	struct serve_env *e, const struct nfs4_readdir_args *a, struct nfs4_readdir_res *r)
 {
@@ -113,8 +113,8 @@ static uint32_t readdir_root(
 	return NFS4_OK;
 }
 
-/* The names behind a cookie are as secret as the first ones, also while the server keeps the stream
- * of a user that may read them. */
+/* The names behind a cookie are as secret as the first names, also while the server keeps the
+ * stream of a user that may read the names. */
 static void each_piece_asks_for_permission(void **state)
 {
 	struct serve_env *e = *state;

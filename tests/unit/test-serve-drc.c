@@ -30,7 +30,7 @@ static struct rpc_req request(uint32_t xid)
 	return req;
 }
 
-/* Begins a call; its answer, if there is one, goes into buf (64 bytes). */
+/* Begins a call. A kept answer goes into buf (64 bytes). */
 static enum drc_verdict begin(struct drc *d, uint32_t xid, uint8_t *buf, struct drc_entry **e)
 {
 	struct rpc_req req = request(xid);
@@ -79,7 +79,7 @@ static void the_oldest_go_first(void **state)
 	drc_free(d);
 }
 
-/* A run of the server that shares the record at path with the runs before. */
+/* A run of the server that shares the record at path with the earlier runs. */
 static struct drc *next_run(const char *path, struct answers **a)
 {
 	struct drc *d = drc_new(10);
@@ -145,7 +145,7 @@ static void payload_counts_as_arguments(void **state)
 	drc_free(d);
 }
 
-/* Asks once; the answer is given if it is a new call. Was it? */
+/* Sends the call once, and answers a new call. Was the call new? */
 static bool is_new(struct drc *d, const struct rpc_req *req)
 {
 	struct drc_entry *e;
@@ -227,13 +227,13 @@ static void the_port_counts_where_clients_keep_it(void **state)
 
 	req.xprt = &first;
 	assert_true(is_new(d, &req));
-	req.xprt = &second; /* another client of that host */
+	req.xprt = &second; /* another client of the same host */
 	assert_true(is_new(d, &req));
 	assert_false(is_new(d, &req));
 	req.xid = 2;
 	first.ops = second.ops = &rdma;
 	assert_true(is_new(d, &req));
-	req.xprt = &first; /* the same one, come back */
+	req.xprt = &first; /* the same client again */
 	assert_false(is_new(d, &req));
 	drc_free(d);
 }
@@ -253,7 +253,8 @@ static void a_long_answer_is_not_kept(void **state)
 	drc_free(d);
 }
 
-/* What was carried out is answered again, or it is not carried out. */
+/* A call that was carried out is answered again; without memory for the answer, the call is not
+ * carried out. */
 static void without_memory_for_the_answer_nothing_is_done(void **state)
 {
 	struct drc *d = drc_new(10);
@@ -301,7 +302,8 @@ static void *come_again(void *arg)
 	return NULL;
 }
 
-/* Has a second one come while the first is under way, and waits until that is so. */
+/* Sends the call a second time while the first is under way, and waits until the second has
+ * come. */
 static struct drc_entry *begin_twice(struct second *s, pthread_t *thread)
 {
 	struct drc_stats stats = {0};

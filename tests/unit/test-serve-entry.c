@@ -187,7 +187,7 @@ static uint32_t remove_f(struct serve_env *e, bool by_rename)
 	return env_run(e, 4);
 }
 
-/* Another client links the file between the server's look at it and the removal. */
+/* Another client links the file between the server's look at the file and the removal. */
 static void a_file_that_is_linked_meanwhile_lives_on(void **state)
 {
 	struct serve_env *e = *state;

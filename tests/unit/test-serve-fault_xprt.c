@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/fault/fault_xprt: what a client sees of each fault. Over TCP, or,
+ * Unit tests of contrib/serve/fault/fault_xprt: each fault as a client sees it. Over TCP, or,
  * with the argument "iwarp", over RPC-over-RDMA.
  */
 #include <errno.h>
@@ -31,13 +31,13 @@ static void faults_are_borne(void **state)
 	inject(&p, FAULT_DROP, true, 0);
 	assert_int_equal(echo(&p.c, 10), 0);
 	pair_stop(&p);
-	/* no call is to time out from here on, however slow the machine is */
+	/* no call may time out from here on, however slow the machine is */
 	pair_start(&p, 10000, 0);
 	inject(&p, FAULT_CLOSE_MID, false, 0);
 	assert_int_equal(read_n(&p.c, BIG, BIG, true), 0);
 	inject(&p, FAULT_CLOSE, true, 0);
 	assert_int_equal(echo(&p.c, 10), 0);
-	/* damage is seen, by RPC or by who decodes the results */
+	/* RPC sees the damage, or the decoder of the results does */
 	for (int i = 0; i < 10; i++) {
 		inject(&p, FAULT_CORRUPT, false, 0);
 		rc = echo(&p.c, 20);
@@ -133,7 +133,8 @@ static void damage_is_what_was_asked_for(void **state)
 	assert_int_equal(read_words(fd, w, 32), REPLY_WORDS);
 	assert_memory_equal(w, ((uint32_t[]){4, 1}), 8);
 	assert_int_not_equal(w[REPLY_WORDS - 1], 0x22222222);
-	/* what is dropped is not answered, and at the stage of the request not even carried out */
+	/* a dropped call gets no answer, and a drop at the stage of the request is not even carried
+	 * out */
 	p.s.requests = 0;
 	inject(&p, FAULT_DROP, false, 0);
 	call_bare(fd, 5);
@@ -145,11 +146,11 @@ static void damage_is_what_was_asked_for(void **state)
 	call_bare(fd, 8);
 	expect_bare(fd, 8);
 	assert_int_equal(p.s.requests, 3);
-	/* faults of RPC-over-RDMA are none here */
+	/* faults of RPC-over-RDMA have no effect here */
 	inject(&p, FAULT_LONG_CHUNK, false, 0);
 	call_bare(fd, 9);
 	expect_bare(fd, 9);
-	/* one that RPC refuses by itself: nothing was noted */
+	/* a call that RPC itself refuses: no note was made */
 	assert_int_equal(p.s.unnoted, 0);
 	send_words(fd, WORDS(LAST | 40, 10, 0, 3, PROG, 3, P_NULL, 0, 0, 0, 0));
 	assert_int_equal(read_words(fd, w, 32), 6);
@@ -158,7 +159,7 @@ static void damage_is_what_was_asked_for(void **state)
 	pair_stop(&p);
 }
 
-/* What comes before the fault arrives, and of the reply itself nothing or half. */
+/* Earlier answers arrive, and of the reply itself nothing or half. */
 static void connections_close_where_they_should(void **state)
 {
 	static const struct {
@@ -192,7 +193,7 @@ static void connections_close_where_they_should(void **state)
 	pair_stop(&p);
 }
 
-/* Replies that are held back do not hold up those behind them. */
+/* Replies that are held back do not hold up later ones. */
 static void others_overtake_what_is_held_back(void **state)
 {
 	struct pair p;
@@ -204,7 +205,7 @@ static void others_overtake_what_is_held_back(void **state)
 	for (int request = 0; request < 2; request++) {
 		fd = dial(&p);
 		inject(&p, FAULT_WRONG_XID, request, 2000);
-		if (request) /* at this stage it could only be dropped */
+		if (request) /* at this stage the call could only be dropped */
 			p.s.fault = FAULT_NONE;
 		call_bare(fd, 1);
 		call_bare(fd, 2);

@@ -63,7 +63,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* Hands a descriptor of o[i] over, used no more; the descriptor. */
+/* Hands a descriptor of o[i] over for later use. Returns the descriptor. */
 static int keep(struct fix *f, unsigned i, bool read, bool write)
 {
 	int fd = obj_open(f->o[i], write ? O_RDWR : O_RDONLY);
@@ -104,7 +104,7 @@ static void the_longest_unused_go_first(void **state)
 
 	for (unsigned i = 0; i < MAX; i++)
 		fd[i] = keep(f, i, true, false);
-	assert_true(has(f, 0, false)); /* is now the last one used */
+	assert_true(has(f, 0, false)); /* is now the last used */
 	fd[MAX] = keep(f, MAX, true, false);
 	assert_true(has(f, 0, false));
 	assert_false(has(f, 1, false));
@@ -141,7 +141,7 @@ static void a_removed_file_gives_its_descriptor_up(void **state)
 	fdcache_drop(f->fc, f->o[0]);
 	assert_false(is_open(idle));
 	assert_true(is_open(used));
-	assert_false(has(f, 0, true)); /* nobody gets it any more */
+	assert_false(has(f, 0, true)); /* no caller gets the descriptor any more */
 	fdcache_put(f->fc, u);
 	assert_false(is_open(used));
 	fdcache_drop(NULL, f->o[0]);

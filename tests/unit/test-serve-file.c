@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/ops/file: files that are made exclusively. Where they get their
- * verifier, futimens(), is watched here: there must be no file of that name yet.
+ * Unit tests of contrib/serve/ops/file: exclusive creates. This file wraps futimens(), where the
+ * file
+ * gets the verifier: at that moment no file of the name may exist yet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@
 
 static struct serve_env env;
 static bool has_unnamed; /* the file system has files without a name */
-static bool rival;	 /* somebody else makes the file while it gets its verifier */
+static bool rival;	 /* a rival makes the file while ours gets its verifier */
 static bool was_there;	 /* at a futimens() */
 static unsigned stamped;
 
@@ -118,7 +119,7 @@ static void check_made(void)
 	assert_int_equal(st.st_mode & 07777, 0440);
 	assert_int_equal(st.st_nlink, 1);
 	assert_int_equal(entries(), 1);
-	/* once more is the same; somebody else is refused */
+	/* once more is the same; another creator is refused */
 	assert_int_equal(make("verifier"), NFS4_OK);
 	assert_int_equal(make("Verifies"), NFS4ERR_EXIST);
 	assert_int_equal(stamped, 1);

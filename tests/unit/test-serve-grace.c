@@ -128,7 +128,7 @@ static void it_is_over_when_all_are_back(void **state)
 	grace_reclaimed(g, &b);
 	assert_int_equal(grace_phase(g), GRACE_OVER);
 	grace_free(g);
-	/* b took nothing back: it is known no more */
+	/* b took nothing back: its record is gone */
 	g = started(*state);
 	assert_true(grace_may_reclaim(g, &a));
 	assert_false(grace_may_reclaim(g, &b));
@@ -148,7 +148,7 @@ static void it_is_over_after_a_lease(void **state)
 	assert_false(grace_may_reclaim(g, &a));
 	assert_false(grace_may_reclaim(g, &b));
 	grace_free(g);
-	/* and in the next run they may not come with what others could have got meanwhile */
+	/* in the next run, too, neither may reclaim state that others could have got meanwhile */
 	g = started(*state);
 	assert_int_equal(grace_phase(g), GRACE_OVER);
 	grace_free(g);
@@ -167,7 +167,7 @@ static void it_waits_for_who_is_reclaiming(void **state)
 	grace_tick(g, begin + (2 * LEASE + 1) * NS);
 	assert_int_equal(grace_phase(g), GRACE_OVER);
 	grace_free(g);
-	g = started(*state); /* what a took back it still has; b is out */
+	g = started(*state); /* a still has its reclaimed state; b is out */
 	assert_true(grace_may_reclaim(g, &a));
 	assert_false(grace_may_reclaim(g, &b));
 	grace_free(g);
@@ -195,7 +195,7 @@ static void who_holds_nothing_is_struck_out(void **state)
 	grace_note(g, &a, 11);
 	grace_note(g, &b, 12);
 	grace_reclaimed(g, &b);
-	grace_forget(g, 11); /* the last one that was waited for */
+	grace_forget(g, 11); /* the last client that was waited for */
 	assert_int_equal(grace_phase(g), GRACE_OVER);
 	grace_forget(g, 99);
 	grace_free(g);
@@ -251,19 +251,19 @@ static void a_damaged_record_does_no_harm(void **state)
 		assert_int_equal(grace_phase(g), GRACE_OVER);
 		grace_note(g, &a, 1);
 		grace_free(g);
-		g = started(f); /* and it is a good one again */
+		g = started(f); /* and the record is good again */
 		assert_true(grace_may_reclaim(g, &a));
 		grace_reclaimed(g, &a);
 		grace_free(g);
 	}
-	/* the good lines before a bad one count */
+	/* the good lines before a bad line count */
 	put_file(f->path, "rnfs-serve clients 1\n1 1000 61\n1 1000 61\n1 1000 6\n");
 	g = started(f);
 	assert_true(grace_may_reclaim(g, &a));
 	grace_reclaimed(g, &a);
 	assert_int_equal(grace_phase(g), GRACE_OVER);
 	grace_free(g);
-	/* a link leads to what is not ours to read */
+	/* a link leads to a file that the server may not read */
 	snprintf(other, sizeof(other), "%s.other", f->path);
 	put_file(other, "rnfs-serve clients 1\n1 1000 61\n");
 	unlink(f->path);
@@ -287,7 +287,7 @@ static void without_a_place_nothing_is_kept(void **state)
 	assert_int_equal(grace_phase(NULL), GRACE_OVER);
 }
 
-/* A client without a user is recorded like any other, and is not that of user 0. */
+/* A client without a user is recorded like any other, and is not the client of user 0. */
 static void clients_without_a_user_may_reclaim(void **state)
 {
 	struct rpc_cred none = {.flavor = RPC_AUTH_NONE}, root = {.flavor = RPC_AUTH_SYS};
@@ -303,8 +303,8 @@ static void clients_without_a_user_may_reclaim(void **state)
 	grace_free(g);
 }
 
-/* The record is the server's, not that of the user in whose name it acts. Not run by root, it never
- * acts as another. */
+/* The record belongs to the server, not to the user that the server acts as. Not run by root, the
+ * server never acts as another user. */
 static void it_is_written_as_the_server(void **state)
 {
 	struct fix *f = *state;
@@ -347,7 +347,7 @@ static void a_place_that_cannot_be_written_is_told_at_once(void **state)
 	grace_free(g);
 	said[0] = '\0';
 	log_hold();
-	g = started(f); /* one that can be written: not a word, and nothing is left there */
+	g = started(f); /* a place that can be written: no message, and no file is left there */
 	log_release(said, sizeof(said));
 	assert_string_equal(said, "");
 	snprintf(path, sizeof(path), "%s.new", f->path);
@@ -444,7 +444,7 @@ static void nothing_new_before_the_old_is_back(void **state)
 		env_open(e, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
 	restart(f);
 
-	/* a stranger, before the record is read and after that */
+	/* a stranger, before the record is read and after */
 	env_mount(e, "new");
 	for (int begun = 0; begun < 2; begun++) {
 		assert_int_equal(open_as(e, &fh, CLAIM_FH, &sid), NFS4ERR_GRACE);
@@ -455,7 +455,7 @@ static void nothing_new_before_the_old_is_back(void **state)
 			grace_begin(e->sv.state.grace, f->path);
 	}
 
-	/* who was there before; it has not sent RECLAIM_COMPLETE yet */
+	/* an old client; it has not sent RECLAIM_COMPLETE yet */
 	env_meet(e, "old");
 	assert_int_equal(open_as(e, &fh, CLAIM_FH, &sid), NFS4ERR_GRACE);
 	assert_int_equal(open_as(e, &fh, CLAIM_PREVIOUS, &sid), NFS4_OK);
@@ -468,7 +468,7 @@ static void nothing_new_before_the_old_is_back(void **state)
 	assert_int_equal(open_as(e, &fh, CLAIM_PREVIOUS, &sid), NFS4ERR_NO_GRACE);
 	assert_int_equal(reclaim_complete(e), NFS4ERR_COMPLETE_ALREADY);
 
-	/* a new one must say that it has nothing to reclaim before it opens */
+	/* a new client must say that it has nothing to reclaim before it opens */
 	env_meet(e, "third");
 	assert_int_equal(open_as(e, &fh, CLAIM_FH, &sid), NFS4ERR_GRACE);
 	assert_int_equal(reclaim_complete(e), NFS4_OK);
@@ -489,7 +489,7 @@ static void a_client_that_goes_is_forgotten(void **state)
 	e->sv.state.grace = grace_new(LEASE);
 	grace_begin(e->sv.state.grace, f->path);
 	env_mount(e, "c");
-	assert_int_equal(access(f->path, F_OK), -1); /* it holds nothing yet */
+	assert_int_equal(access(f->path, F_OK), -1); /* the client has no state yet */
 	assert_int_equal(
 		env_open(e, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
 	assert_int_equal(access(f->path, F_OK), 0);
@@ -510,7 +510,7 @@ static void a_client_that_goes_is_forgotten(void **state)
 	assert_int_equal(access(f->path, F_OK), -1);
 }
 
-/* More confirmed clients than there is room for: those that hold nothing go, those that do stay. */
+/* More confirmed clients than there is room for: clients without state go, the others stay. */
 static void idle_clients_make_room(void **state)
 {
 	struct serve_env *e = &((struct fix *)*state)->e;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/export/handle: what a handle says, and that only ours are taken.
+ * Unit tests of contrib/serve/export/handle: the contents of a handle, and that the server takes
+ * only
+ * its own handles.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +52,7 @@ static void what_was_sealed_is_read_back(void **state)
 			assert_int_equal(handle_open(&got, &steps, buf, len, key), 0);
 			assert_true(handle_id_equal(&id, &got));
 			assert_int_equal(got.birth, id.birth);
-			/* a short kernel handle leaves room for all */
+			/* a short kernel handle leaves room for the whole trail */
 			if (kh <= HANDLE_KH_FIT)
 				assert_int_equal(steps.n, n);
 			assert_true(steps.n <= n);
@@ -85,7 +87,7 @@ static void any_other_length_is_refused(void **state)
 		assert_int_equal(handle_open(&got, &steps, buf, n, key), n == len ? 0 : -EBADMSG);
 }
 
-/* Counts that say more than there may be are refused also under a good seal. */
+/* Counts above the maximum are refused also under a good seal. */
 static void counts_are_checked_under_a_good_seal(void **state)
 {
 	struct handle_id id = id_of(HANDLE_KH_FIT), got;
@@ -125,12 +127,12 @@ static void the_same_number_is_not_the_same_object(void **state)
 	struct handle_id a = id_of(8), b = a;
 
 	assert_true(handle_id_equal(&a, &b));
-	b.birth++; /* the kernel's handle says enough */
+	b.birth++; /* the kernel's handle decides */
 	assert_true(handle_id_equal(&a, &b));
 	b.kh[7]++;
 	assert_false(handle_id_equal(&a, &b));
 	b = a;
-	b.kh_len = 0; /* known of one of the two only */
+	b.kh_len = 0; /* present in one of the two only */
 	assert_false(handle_id_equal(&a, &b));
 	a.kh_len = 0;
 	assert_true(handle_id_equal(&a, &b));

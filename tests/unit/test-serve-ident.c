@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/export/ident: what a thread may do while it acts for a caller. Run by
- * another than root there is nothing to switch, and nothing changes.
+ * Unit tests of contrib/serve/export/ident: the powers of a thread while it acts for a caller. If
+ * not
+ * run by root, there is nothing to switch, and nothing changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static uint64_t effective(void)
 	return caps;
 }
 
-/* None, but for one that has nothing to do with files. */
+/* No capability is left, except one that has nothing to do with files. */
 static void assert_powerless(uint64_t before)
 {
 	uint64_t left = ident_switches() ? 1ull << CAP_IPC_LOCK : UINT64_MAX;
@@ -61,7 +62,7 @@ static void a_user_has_no_capabilities(void **state)
 	ident_init(true);
 	assert_int_equal(ident_assume(&alice), 0);
 	assert_powerless(before);
-	assert_int_equal(ident_assume(&bob), 0); /* from one to the next */
+	assert_int_equal(ident_assume(&bob), 0); /* from one user to the next */
 	assert_powerless(before);
 	assert_int_equal(ident_assume(&root), 0); /* squashed */
 	assert_powerless(before);

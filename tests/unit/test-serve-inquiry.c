@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/state/inquiry: what a file looks like is asked of the client that has
- * it delegated to write.
+ * Unit tests of contrib/serve/state/inquiry: the server asks the holder of a write delegation for
+ * the
+ * file's attributes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include "transport/clock.h"
 
 static struct nfs4_stateid sid; /* the delegation */
-static uint64_t base;		/* the change attribute that its holder knows */
+static uint64_t base;		/* the change attribute that the holder knows */
 
 static uint32_t ask(struct two *f)
 {
@@ -44,7 +45,7 @@ static struct nfs_attr result(struct two *f)
 	return attrs.attr;
 }
 
-/* The same for one that has waited. */
+/* The same for a COMPOUND that has waited. */
 static struct nfs_attr late_result(struct two *f)
 {
 	assert_false(f->e.waits);
@@ -52,7 +53,7 @@ static struct nfs_attr late_result(struct two *f)
 	return result(f);
 }
 
-/* The holder has a delegation to write; the other calls. */
+/* The holder has a write delegation; the other client calls. */
 static int setup(void **state)
 {
 	int r = two_setup(state);
@@ -62,7 +63,7 @@ static int setup(void **state)
 	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
 	assert_int_equal(f->d.type, OPEN_DELEGATE_WRITE);
 	sid = f->d.stateid;
-	assert_int_equal(ask(f), NFS4_OK); /* it knows what its own file looks like */
+	assert_int_equal(ask(f), NFS4_OK); /* the holder knows the attributes of its file */
 	base = result(f).change;
 	two_be(f, true);
 	return r;
@@ -86,7 +87,7 @@ static void the_holder_says_what_it_looks_like(void **state)
 	before = late_result(f);
 	assert_int_equal(before.size, 4);
 	assert_int_equal(before.change, base);
-	/* it has written */
+	/* the holder has written */
 	wait_for_answer(f);
 	clock_gettime(CLOCK_REALTIME, &now);
 	two_answer_getattr(f, NFS4_OK, base + 1, 100);
@@ -121,7 +122,7 @@ static void what_it_has_written_back_is_no_change(void **state)
 	wait_for_answer(f);
 	two_answer_getattr(f, NFS4_OK, a.change, 8);
 	assert_int_equal(late_result(f).change, a.change);
-	wait_for_answer(f); /* or it has not looked since */
+	wait_for_answer(f); /* or the holder has not looked since */
 	two_answer_getattr(f, NFS4_OK, base, 8);
 	assert_int_equal(late_result(f).change, a.change);
 }
@@ -147,7 +148,7 @@ static void verify_asks_too(void **state)
 	}
 }
 
-/* What does not depend on it is answered at once, and operations behind go on. */
+/* Attributes that do not depend on the holder are answered at once, and later operations go on. */
 static void the_rest_of_the_request_is_carried_out(void **state)
 {
 	struct two *f = *state;
@@ -165,7 +166,7 @@ static void the_rest_of_the_request_is_carried_out(void **state)
 	nfs4_put_getattr_args(&f->e.args, &mode);
 	nfs4_put_getattr_args(&f->e.args, &size);
 	assert_int_equal(env_run(&f->e, 5), ENV_WAITS);
-	for (unsigned i = 0; i < 2; i++) { /* each time it is asked anew */
+	for (unsigned i = 0; i < 2; i++) { /* each time the holder is asked anew */
 		assert_true(f->e.waits);
 		cb_notify_all(&f->e.sv);
 		two_answer_getattr(f, NFS4_OK, base + 1, 100 + i);
@@ -184,13 +185,14 @@ static void the_rest_of_the_request_is_carried_out(void **state)
 	assert_int_equal(two_ncalls, 2);
 }
 
-/* The delegation is recalled: the answer is DELAY until it is back. */
+/* The delegation is recalled: the answer is DELAY until the delegation is back. */
 static void recalled(struct two *f)
 {
 	assert_false(f->e.waits);
 	assert_int_equal(env_result(&f->e), NFS4ERR_DELAY);
 	two_answer_recall(f, &sid, NFS4_OK);
-	assert_int_equal(ask(f), ENV_WAITS); /* for no call: it is decided behind the request */
+	/* for no callback: that is decided behind the request */
+	assert_int_equal(ask(f), ENV_WAITS);
 	cb_notify_all(&f->e.sv);
 	assert_int_equal(env_result(&f->e), NFS4ERR_DELAY);
 	two_be(f, false);
@@ -231,7 +233,7 @@ static void nobody_waits_for_long(void **state)
 	inquiry_tick(&f->e.sv.state, false);
 	cb_notify_all(&f->e.sv);
 	assert_false(f->e.waits);
-	/* too late; the recall has waited behind it */
+	/* too late; the recall has waited behind the inquiry */
 	two_answer_getattr(f, NFS4_OK, base, 4);
 	recalled(f);
 }
@@ -289,7 +291,7 @@ static void end(struct inquiry *q)
 	ended++;
 }
 
-/* What the holder does before they ask is in their answer. */
+/* An answer includes the holder's changes from before the question. */
 static void who_comes_later_has_a_call_of_his_own(void **state)
 {
 	struct two *f = *state;

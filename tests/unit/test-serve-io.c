@@ -34,7 +34,7 @@ ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off64_t offset)
 	return --stuck ? 0 : -1;
 }
 
-/* A file may be as long as offsets go there, if that is a tmpfs. */
+/* On a tmpfs a file may be as long as offsets allow. */
 static int setup_shm(void **state)
 {
 	struct serve_env *e = malloc(sizeof(*e));
@@ -169,7 +169,7 @@ static void many_reads_fit_into_one_compound(void **state)
 	assert_memory_equal(data, all + 999 * 11, 11);
 	assert_true(eof);
 	assert_true(xdr_in_done(&e->res));
-	/* what cannot be carried is said so, and not put off */
+	/* the server says that the answer is too long, and does not put the call off */
 	e->sv.state.sessions.tqh_first->fore.maxresponsesize = 8192;
 	assert_int_equal(read_many(e, &fh, 12, 999), NFS4ERR_REP_TOO_BIG);
 }
@@ -193,7 +193,8 @@ static void data_fits_into_its_own_write_chunk(void **state)
 	assert_int_equal(expect_data(e, &data, &eof), 500);
 	assert_int_equal(expect_data(e, &data, &eof), 800);
 	assert_int_equal(expect_data(e, &data, &eof), 800);
-	/* the first leaves its chunk empty: the second's would be taken for the first's */
+	/* the first READ leaves its chunk empty: the second's data would be taken for the
+	 * first's */
 	assert_int_equal(read_many(e, &fh, 2, 0), NFS4_OK);
 	e->nsinks = 2;
 	e->sink[1] = 600;
@@ -242,7 +243,7 @@ static void expect_plus(struct serve_env *e, uint32_t size)
 	assert_int_equal(got, size);
 }
 
-/* Data goes to the place that is for its READ, however many operations are before it. */
+/* Data goes to the place of its READ, for any number of operations before. */
 static void data_goes_to_its_own_place(void **state)
 {
 	struct serve_env *e = *state;
@@ -289,7 +290,7 @@ static void data_goes_to_its_own_place(void **state)
 	assert_int_equal(e->req.res.npayloads, 3);
 	assert_int_equal(rpc_req_sink(&e->req, 1), 0);
 	assert_int_equal(rpc_req_sink(&e->req, 2), 1);
-	/* and so does a READLINK, whose path is in the reply */
+	/* and so does a READLINK, with its path in the reply */
 	assert_int_equal(symlink("anywhere", env_name(e, "l")), 0);
 	env_begin(e, true);
 	xdr_put_u32(&e->args, OP_PUTROOTFH);
@@ -307,7 +308,7 @@ static void data_goes_to_its_own_place(void **state)
 	e->places = false;
 }
 
-/* The file system takes no more, and does not say why. */
+/* The file system takes no more bytes, and gives no error. */
 static void a_write_of_nothing_is_an_error(void **state)
 {
 	struct serve_env *e = *state;
@@ -322,7 +323,8 @@ static void a_write_of_nothing_is_an_error(void **state)
 	assert_int_equal(env_write(e, &fh, &sid, 0, (char[]){"data"}, 4), NFS4_OK);
 }
 
-/* Who may not write a file, by an open or by himself, may not have it synced either. */
+/* A user without the right to write a file, by an open or by permission, may not have the file
+ * synced either. */
 static void commit_asks_for_permission(void **state)
 {
 	struct serve_env *e = *state;
@@ -335,8 +337,8 @@ static void commit_asks_for_permission(void **state)
 	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
 	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	e->uid = 1000;
-	assert_int_equal(
-		env_commit(e, &fh), NFS4_OK); /* another user of the client that has it open */
+	/* another user of the client that has the file open */
+	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	e->uid = 0;
 	assert_int_equal(env_close(e, &fh, &sid), NFS4_OK);
 	e->uid = 1000;
@@ -344,7 +346,7 @@ static void commit_asks_for_permission(void **state)
 	e->uid = 0;
 	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &sid, &fh), NFS4_OK);
-	e->uid = 1000; /* to read is not enough */
+	e->uid = 1000; /* the right to read is not enough */
 	assert_int_equal(env_commit(e, &fh), NFS4ERR_ACCESS);
 	e->uid = 0;
 }

@@ -74,7 +74,7 @@ static void a_key_is_made_once_and_for_nobody_else(void **state)
 	assert_int_equal(stat(f->path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(st.st_size, HANDLE_KEY);
-	assert_int_equal(st.st_nlink, 1); /* what it was written as is gone */
+	assert_int_equal(st.st_nlink, 1); /* the temporary name is gone */
 	assert_int_equal(key_load(f->path, again, f->place, &f->err), 0);
 	assert_memory_equal(again, f->key, HANDLE_KEY);
 	assert_int_equal(unlink(f->path), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * The bundled server on a TCP port, with clients that others wrote: libnfs's for NFSv3 and MOUNT.
- * And what a server answers to calls of programs, versions and procedures that it does not have.
+ * The bundled server on a TCP port, with independent clients: libnfs's for NFSv3 and MOUNT.
+ * Also the answers of a server to calls of unknown programs, versions and procedures.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,7 +186,7 @@ static void directories_are_listed(void **state)
 	assert_true(vfs.f_blocks > 0);
 }
 
-/* --- what there is not ------------------------------------------------------------------------ */
+/* --- unknown calls --------------------------------------------------------------------------- */
 
 struct answer {
 	sem_t there;

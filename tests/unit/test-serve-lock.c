@@ -41,7 +41,7 @@ static void byte_ranges_are_locked_like_posix(void **state)
 	assert_int_equal(env_lock(e, &fh, &sid, "A", READ_LT, 1000, UINT64_MAX, &r), NFS4_OK);
 	assert_int_equal(env_lock(e, &fh, &sid, "B", WRITE_LT, UINT64_MAX, 1, &r), NFS4ERR_DENIED);
 	assert_int_equal(r.denied.length, NFS4_LENGTH_EOF);
-	/* closing ends them all */
+	/* closing ends all locks */
 	sid.seqid = 0;
 	assert_int_equal(env_close(e, &fh, &sid), NFS4_OK);
 	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
@@ -60,7 +60,7 @@ static void one_user_cannot_lock_everything(void **state)
 	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
 	for (uint64_t i = 0; i < n; i++)
 		assert_int_equal(env_lock(e, &fh, &sid, "A", WRITE_LT, 2 * i, 1, &mine), NFS4_OK);
-	c->nranges += most - n; /* as if it held them elsewhere */
+	c->nranges += most - n; /* as if the client held these ranges elsewhere */
 	assert_int_equal(
 		env_lock(e, &fh, &sid, "A", WRITE_LT, 2 * n, 1, &mine), NFS4ERR_SERVERFAULT);
 	assert_int_equal(
@@ -85,10 +85,10 @@ static void locked_ranges_are_bounded(void **state)
 	for (uint64_t i = 1; i < 5; i++)
 		assert_int_equal(env_unlock(e, &fh, &mine.stateid, 10 * i, 1), NFS4_OK);
 	assert_int_equal(c->nranges, 5);
-	c->nranges += STATE_MAX_RANGES - 5; /* as if it held them elsewhere */
+	c->nranges += STATE_MAX_RANGES - 5; /* as if the client held these ranges elsewhere */
 	assert_int_equal(env_unlock(e, &fh, &mine.stateid, 5, 1), NFS4ERR_SERVERFAULT);
 	assert_int_equal(env_lock(e, &fh, &sid, "A", READ_LT, 5, 1, &r), NFS4ERR_SERVERFAULT);
-	/* what does not grow is allowed */
+	/* a request that does not add ranges is allowed */
 	assert_int_equal(env_unlock(e, &fh, &mine.stateid, 0, 10), NFS4_OK);
 	assert_int_equal(env_lock(e, &fh, &sid, "A", READ_LT, 5, 1, &r), NFS4_OK);
 	assert_int_equal(env_unlock(e, &fh, &mine.stateid, 0, UINT64_MAX), NFS4_OK);
@@ -112,13 +112,13 @@ static void a_refused_lock_leaves_what_the_owner_has(void **state)
 	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &one, &fh), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RW, 0, "p", &two, &fh), NFS4_OK);
 	assert_int_equal(env_lock(e, &fh, &one, "A", WRITE_LT, 0, 100, &r), NFS4_OK);
-	c->nranges += STATE_MAX_RANGES; /* as if it held them elsewhere */
+	c->nranges += STATE_MAX_RANGES; /* as if the client held these ranges elsewhere */
 	assert_int_equal(env_lock(e, &fh, &two, "A", WRITE_LT, 0, 100, &r), NFS4ERR_SERVERFAULT);
 	assert_int_equal(env_lock(e, &fh, &two, "A", WRITE_LT, 9, 1, &r), NFS4ERR_SERVERFAULT);
 	c->nranges -= STATE_MAX_RANGES;
 	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 0, 100, &r), NFS4ERR_DENIED);
 	assert_int_equal(r.denied.length, 100);
-	/* in its middle: the first open keeps both ends */
+	/* in the middle: the first open keeps both ends */
 	assert_int_equal(env_lock(e, &fh, &two, "A", READ_LT, 40, 20, &r), NFS4_OK);
 	assert_int_equal(c->nranges, 3);
 	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 40, 20, &r), NFS4_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/ops/making: what a server was killed in the middle of.
+ * Unit tests of contrib/serve/ops/making: operations that a killed server leaves half done.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,12 +55,12 @@ static struct statx look(const struct fix *f)
 
 	assert_int_equal(statx(AT_FDCWD, f->name, 0, STATX_BASIC_STATS | STATX_BTIME, &st), 0);
 	if (!(st.stx_mask & STATX_BTIME))
-		skip(); /* nothing can be told of a file system without times of birth */
+		skip(); /* on a file system without times of birth the server cannot tell */
 	return st;
 }
 
-/* A run that is killed while it makes w; further marks are noted beside it. other: completes the
- * same name for another client. */
+/* A run that is killed while it makes w. Further marks are noted beside w. other: the run completes
+ * the same name for another client. */
 static void killed_run(struct fix *f, const struct making_what *beside, bool other)
 {
 	int status;
@@ -128,7 +128,7 @@ static void it_outlives_a_second_kill(void **state)
 	making_free(m);
 }
 
-/* Of two operations for one name one has made it at most. */
+/* Of two operations for one name, at most one has made the object. */
 static void only_one_has_made_it(void **state)
 {
 	struct fix *f = *state;
@@ -177,7 +177,8 @@ static void what_has_been_touched_is_not_claimed(void **state)
 	st = look(f);
 	m = making_new(f->path);
 	assert_false(making_claim(m, &f->w, &st));
-	assert_int_equal(utimensat(AT_FDCWD, f->name, mark, 0), 0); /* its own last step */
+	/* the last step of the operation */
+	assert_int_equal(utimensat(AT_FDCWD, f->name, mark, 0), 0);
 	st = look(f);
 	assert_true(making_claim(m, &f->w, &st));
 	making_free(m);

@@ -41,7 +41,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Puts what has been encoded to the server. */
+/* Puts the encoded call to the server. */
 static bool run(struct serve_env *e, uint32_t proc)
 {
 	bool ok;
@@ -75,7 +75,7 @@ static uint32_t mnt(struct serve_env *e, const char *path, struct mount3_mnt_res
 	return r->status;
 }
 
-/* How many mounts DUMP tells of; the last one's path. */
+/* The number of mounts that DUMP tells; *last: the path of the last one. */
 static int dump(struct serve_env *e, char *last)
 {
 	struct mount3_mounted m;
@@ -143,7 +143,7 @@ static void mounts_are_remembered(void **state)
 	assert_true(run_path(e, MOUNT3PROC_UMNT, "/sub"));
 	assert_int_equal(dump(e, last), 1);
 	assert_string_equal(last, "/");
-	/* four are kept here */
+	/* the server keeps four */
 	mnt(e, "/.", &r);
 	mnt(e, "/./.", &r);
 	mnt(e, "/sub/.", &r);
@@ -170,7 +170,7 @@ static void there_is_one_export(void **state)
 	assert_int_equal(mount3_get_group(&e->res, &path), 0);
 	assert_int_equal(mount3_get_export(&e->res, &path), 0);
 	assert_true(xdr_in_done(&e->res));
-	/* arguments where there are none */
+	/* unexpected arguments */
 	xdr_put_u32(&e->args, 0);
 	assert_false(run(e, MOUNT3PROC_EXPORT));
 	assert_false(run(e, MOUNT3PROC_NULL));

@@ -24,12 +24,12 @@ static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 
 struct env {
 	char top[64];
-	char in[80]; /* the export; top/inside lies beside it */
+	char in[80]; /* the export; top/inside lies beside the export */
 	struct obj_table *t;
-	uint64_t dev; /* of all that is here */
+	uint64_t dev; /* of all files of the test */
 };
 
-static char list[4096]; /* what /proc/self/mountinfo says */
+static char list[4096]; /* text of /proc/self/mountinfo */
 
 FILE *__real_fopen64(const char *path, const char *mode);
 FILE *__wrap_fopen64(const char *path, const char *mode);
@@ -66,12 +66,12 @@ static int setup(void **state)
 	snprintf(e->in, sizeof(e->in), "%s/in", e->top);
 	e->t = obj_table_new(e->in, secret, 0, &err);
 	assert_non_null(e->t);
-	/* as if nobody had come by any place of that file system yet */
+	/* as if no caller had come by any place of that file system yet */
 	for (unsigned i = 0; i < e->t->nmounts; i++)
 		close(e->t->mount[i].fd);
 	e->t->nmounts = 0;
 	e->t->by_handle = true;
-	/* and as if the root were on another one */
+	/* and as if the root were on another file system */
 	assert_int_equal(stat(e->in, &st), 0);
 	e->dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
 	e->t->root_dev = e->dev + 1;
@@ -107,7 +107,7 @@ static void mounted(struct env *e, uint64_t dev, const char *place)
 		(unsigned)dev, e->top, place);
 }
 
-/* Where the table's descriptor for the file system leads: is that top/place? */
+/* Does the table's descriptor for the file system lead to top/place? */
 static bool leads_to(struct env *e, const char *place)
 {
 	struct stat want, got;
@@ -126,7 +126,7 @@ static void the_place_is_found_by_name(void **state)
 	mounted(e, e->dev + 2, "in");
 	mounted(e, e->dev, "in/a\\040b");
 	assert_true(leads_to(e, "in/a b"));
-	list[0] = '\0'; /* and need not be looked for again */
+	list[0] = '\0'; /* and the table need not search again */
 	assert_true(leads_to(e, "in/a b"));
 }
 
@@ -158,7 +158,7 @@ static void what_has_gone_or_is_no_directory_is_passed_over(void **state)
 	mounted(e, e->dev, "in/file");
 	mounted(e, e->dev, "in/file/x");
 	assert_int_equal(mountinfo_fd(e->t, e->dev), -1);
-	/* another file system is mounted over it by now */
+	/* another file system is mounted over the place by now */
 	mounted(e, e->dev + 2, "in/a\\040b");
 	assert_int_equal(mountinfo_fd(e->t, e->dev + 2), -1);
 }

@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* SETATTR of one owner of the root, until the server has made up its mind. */
+/* SETATTR of one owner of the root, until the server has decided. */
 static uint32_t set_owner(struct serve_env *e, unsigned bit, const char *name)
 {
 	struct nfs4_setattr_args a = {0};
@@ -99,7 +99,7 @@ static void strangers_are_refused(void **state)
 	assert_int_equal(set_owner(e, FATTR4_OWNER, "staff@home"), NFS4ERR_BADOWNER);
 	assert_int_equal(set_owner(e, FATTR4_OWNER, "alice@elsewhere"), NFS4ERR_BADOWNER);
 	assert_int_equal(set_owner(e, FATTR4_OWNER, ""), NFS4ERR_BADOWNER);
-	e->sv.idmap = idmap_free(e->sv.idmap); /* none is known */
+	e->sv.idmap = idmap_free(e->sv.idmap); /* no name is known */
 	assert_int_equal(set_owner(e, FATTR4_OWNER, "alice@home"), NFS4ERR_BADOWNER);
 }
 

@@ -60,7 +60,7 @@ static struct nfs_fh file(struct serve_env *e)
 	return fh;
 }
 
-/* A range of the file (fh stays the caller's) for owner svid of host. */
+/* A range of the file (fh belongs to the caller) for owner svid of host. */
 static struct nlm4_lock range(
 	const struct nfs_fh *fh, const char *host, uint32_t svid, uint64_t offset, uint64_t len)
 {
@@ -157,7 +157,7 @@ static void owners_exclude_each_other(void **state)
 	assert_int_equal(r.holder.offset, 10);
 	assert_int_equal(r.holder.len, 10);
 	assert_int_equal(r.holder.oh.len, 2);
-	/* down to a shared one, which may be held by many */
+	/* down to a shared lock, which many owners may hold */
 	assert_int_equal(lock(e, &one, false, false), NLM4_GRANTED);
 	assert_int_equal(lock(e, &two, false, false), NLM4_GRANTED);
 	assert_int_equal(test(e, &one, false, &r), NLM4_GRANTED);
@@ -199,7 +199,7 @@ static void a_host_can_free_what_it_has(void **state)
 	assert_int_equal(e->req.res.len, 0);
 	assert_int_equal(lock(e, &other, true, false), NLM4_GRANTED);
 	assert_int_equal(unlock(e, &other), NLM4_GRANTED);
-	/* one that has restarted has lost everything */
+	/* a restarted host has lost all its locks */
 	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
 	a.lock.svid = 2;
 	nlm4_put_lock_args(begin(e), &a);
@@ -210,7 +210,7 @@ static void a_host_can_free_what_it_has(void **state)
 	assert_int_equal(result(e, NLM4PROC_LOCK), NLM4_DENIED_GRACE_PERIOD);
 }
 
-/* A second call of a host that has restarted, on a thread of its own. */
+/* A second call of a host that has restarted, on a separate thread. */
 struct second {
 	struct serve_env *e;
 	pthread_t thread;
@@ -321,20 +321,20 @@ static void who_held_locks_may_reclaim_them_first(void **state)
 	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
 	restart(e);
 	grace_begin(e->sv.state.grace, path);
-	/* nobody gets anything new, and who held nothing reclaims nothing */
+	/* no host gets a new lock, and a host without old locks reclaims none */
 	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED_GRACE_PERIOD);
 	assert_int_equal(lock(e, &elsewhere, true, true), NLM4_DENIED_GRACE_PERIOD);
 	assert_int_equal(lock(e, &one, true, false), NLM4_DENIED_GRACE_PERIOD);
 	assert_int_equal(reclaim(e, &other), NLM4_DENIED_NOLOCKS);
 	assert_int_equal(reclaim(e, &one), NLM4_GRANTED);
-	/* a host that has reclaimed something does not make it longer */
+	/* a reclaim does not make the grace period longer */
 	grace_tick(e->sv.state.grace, clock_coarse_ns() + lease);
 	assert_int_equal(grace_phase(e->sv.state.grace), GRACE_OVER);
 	assert_int_equal(reclaim(e, &one), NLM4_DENIED_GRACE_PERIOD);
 	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED);
 	assert_int_equal(lock(e, &elsewhere, true, false), NLM4_GRANTED);
 
-	/* once more, and nobody comes back */
+	/* once more, and no host comes back */
 	restart(e);
 	grace_begin(e->sv.state.grace, path);
 	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED_GRACE_PERIOD);
@@ -360,7 +360,7 @@ static void both_versions_wait_for_each_others_reclaims(void **state)
 	env_mount(e, "client");
 	assert_int_equal(
 		env_open(e, "f", false, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4ERR_GRACE);
-	/* it has nothing to reclaim */
+	/* the host has nothing to reclaim */
 	nlm_host_restarted(&e->sv, "local", &one.caller, 5);
 	assert_int_equal(grace_phase(e->sv.state.grace), GRACE_OVER);
 	assert_int_equal(
@@ -382,7 +382,7 @@ static void *begin_grace(void *arg)
 	return NULL;
 }
 
-/* A refusal would be taken for "no grace period here", and the lock for lost. */
+/* The host would take a refusal for "no grace period here", and the lock for lost. */
 static void a_reclaim_waits_for_the_record(void **state)
 {
 	struct serve_env *e = *state;
@@ -463,7 +463,8 @@ static void what_cannot_be_locked_is_told(void **state)
 		assert_int_equal(nlm_has(proc), proc <= 4 || proc == 22 || proc == 23);
 }
 
-/* Whoever could lock it gets rid of the lock again, or nobody else ever could. */
+/* A user that could take a lock can release the lock, even without the permission: otherwise no
+ * other user could ever have it. */
 static void who_lost_permission_still_unlocks(void **state)
 {
 	const struct rpc_cred root = {.flavor = RPC_AUTH_SYS};
@@ -473,7 +474,7 @@ static void who_lost_permission_still_unlocks(void **state)
 	char path[128];
 
 	if (geteuid() != 0)
-		skip(); /* the owner of a file never loses it */
+		skip(); /* the owner of a file never loses the permission */
 	env_path(e, "f", path, sizeof(path));
 	ident_init(false);
 	e->uid = 65534;
@@ -487,8 +488,8 @@ static void who_lost_permission_still_unlocks(void **state)
 	assert_int_equal(ident_assume(&root), 0);
 }
 
-/* When a peer has as many hosts as it may, its next one takes the place of the one that has been
- * silent for longest, whose locks are free then. */
+/* When a peer has as many hosts as allowed, its next host takes the place of the one that has been
+ * silent for longest. The locks of the silent host are free then. */
 static void what_a_vanished_host_left_is_given_up(void **state)
 {
 	const struct share_key nobody = {0};
@@ -507,11 +508,11 @@ static void what_a_vanished_host_left_is_given_up(void **state)
 		assert_non_null(c);
 		client_unref(&e->sv.state, c);
 	}
-	/* of those that are heard of nobody goes */
+	/* a host that the server hears of keeps its place */
 	next = range(&fh, "newcomer", 1, 0, 10);
 	assert_int_equal(lock(e, &next, true, false), NLM4_DENIED_NOLOCKS);
 	e->sv.state.lease_s = 0;
-	TAILQ_FIRST(&e->sv.state.clients)->seen_ns -= 1000000000; /* as if it were silent */
+	TAILQ_FIRST(&e->sv.state.clients)->seen_ns -= 1000000000; /* as if the host were silent */
 	assert_int_equal(lock(e, &next, true, false), NLM4_GRANTED);
 }
 

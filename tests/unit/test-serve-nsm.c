@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/v3/nsm: hosts tell that they have restarted.
+ * Unit tests of contrib/serve/v3/nsm: notices of restarted hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 
 struct fix {
 	struct serve_env e;
-	struct rpc_xprt from; /* only its address */
+	struct rpc_xprt from; /* only the address counts */
 	struct nfs_fh fh;
 	char record[128];
 };
@@ -118,21 +118,21 @@ static void only_a_hosts_own_notice_frees_its_locks(void **state)
 	struct fix *f = *state;
 
 	assert_int_equal(lock(f, "192.0.2.1", "one", 3, false), NLM4_GRANTED);
-	/* another address, another name, and the number it has locked with */
+	/* another address, another name, and the number that the host has locked with */
 	notify(f, "192.0.2.2", "one", 5);
 	notify(f, "192.0.2.1", "on", 5);
 	notify(f, "192.0.2.1", "one", 3);
 	assert_int_equal(lock(f, "192.0.2.2", "two", 3, false), NLM4_DENIED);
 	notify(f, "192.0.2.1", "one", 5);
 	assert_int_equal(lock(f, "192.0.2.2", "two", 3, false), NLM4_GRANTED);
-	/* one that comes late does not hurt the locks of the next run */
+	/* a late notice does not hurt the locks of the next run */
 	notify(f, "192.0.2.2", "two", 5);
 	assert_int_equal(lock(f, "192.0.2.1", "one", 5, false), NLM4_GRANTED);
 	notify(f, "192.0.2.1", "one", 5);
 	assert_int_equal(lock(f, "192.0.2.2", "two", 5, false), NLM4_DENIED);
 }
 
-/* Users of one machine who are not trusted have one address, and may take each other's names. */
+/* Untrusted users of one machine share an address, and may use each other's names. */
 static void local_users_do_not_free_each_others_locks(void **state)
 {
 	const struct admit none = {0};
@@ -176,7 +176,7 @@ static void who_restarts_in_the_grace_period_ends_it(void **state)
 	notify(f, "192.0.2.1", "one", 5);
 	assert_int_equal(grace_phase(sv->state.grace), GRACE_OVER);
 	assert_int_equal(lock(f, "192.0.2.2", "two", 3, false), NLM4_GRANTED);
-	/* and what was reclaimed already is free */
+	/* and the locks that were reclaimed already are free */
 	restart(f);
 	assert_int_equal(lock(f, "192.0.2.2", "two", 3, true), NLM4_GRANTED);
 	notify(f, "192.0.2.2", "two", 5);

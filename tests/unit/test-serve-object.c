@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/export/object: what is found, and that nothing outside ever is.
+ * Unit tests of contrib/serve/export/object: which objects are found, and that no object outside
+ * the
+ * export ever is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +28,7 @@ static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 
 struct env {
 	char top[64];
-	char in[80]; /* the export; top/out lies beside it */
+	char in[80]; /* the export; top/out lies beside the export */
 	struct obj_table *t;
 };
 
@@ -264,7 +266,7 @@ static void a_removed_file_is_stale(void **state)
 
 	assert_int_equal(unlinkat(root->fd, "file", 0), 0);
 	obj_removed(e->t, file);
-	/* as long as somebody uses it, it is there */
+	/* the object is there as long as it has a user */
 	assert_int_equal(obj_by_handle(e->t, fh, len, &o), 0);
 	obj_unref(e->t, o);
 	obj_unref(e->t, file);
@@ -305,7 +307,7 @@ static void evicted_objects_come_back(void **state)
 	obj_table_free(t);
 }
 
-/* Without the privilege to open by handle it may be looked for first. */
+/* Without the privilege to open by handle the server may look for the file first. */
 static int by_handle(struct obj_table *t, const uint8_t *fh, uint32_t len, struct obj **o)
 {
 	int r;

@@ -40,7 +40,7 @@ static void open_modes_and_shares_hold(void **state)
 		env_write(e, &fh, &nfs4_stateid_anonymous, 0, (char[]){"x"}, 1), NFS4ERR_LOCKED);
 }
 
-/* Section 9.7: each open says what it does and what others may not do. */
+/* Section 9.7: each open names its own access and the access denied to others. */
 static void shares_conflict_both_ways(void **state)
 {
 	struct serve_env *e = *state;
@@ -73,11 +73,11 @@ static void one_owner_is_not_in_his_own_way(void **state)
 	assert_int_equal(env_open(e, "f", true, RW, OPEN4_SHARE_DENY_BOTH, "o", &a, &fh), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RW, 0, "o", &b, &fh), NFS4_OK);
 	assert_int_equal(b.seqid, a.seqid + 1);
-	env_mount(e, "another"); /* his name at another client is another owner's */
+	env_mount(e, "another"); /* the same name at another client is another owner */
 	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &b, &fh), NFS4ERR_SHARE_DENIED);
 }
 
-/* A client that does not renew its lease keeps its opens until they are in somebody's way. */
+/* A client without a renewed lease keeps its opens until an open conflicts with a request. */
 static void who_is_gone_is_in_nobodys_way(void **state)
 {
 	struct serve_env *e = *state;
@@ -127,7 +127,7 @@ static void opening_again_widens_the_same_open(void **state)
 	env_put_fh(e, &fh);
 	nfs4_put_open_downgrade_args(&e->args, &a);
 	assert_int_equal(env_run(e, 3), NFS4_OK);
-	second.seqid = 0; /* whatever is current */
+	second.seqid = 0; /* the current seqid */
 	assert_int_equal(env_write(e, &fh, &second, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
 }
 
@@ -143,7 +143,7 @@ static void one_client_cannot_open_everything(void **state)
 	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &fh), NFS4_OK);
 	log_hold();
 	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
-	log_release(said, sizeof(said)); /* what to do about it */
+	log_release(said, sizeof(said)); /* the log tells the remedy */
 	assert_non_null(strstr(said, "limit of open files"));
 	assert_int_equal(env_open(e, "new", true, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
 	env_path(e, "new", path, sizeof(path));
@@ -151,7 +151,7 @@ static void one_client_cannot_open_everything(void **state)
 	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &fh), NFS4_OK);
 	assert_int_equal(env_close(e, &fh, &first), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4_OK);
-	/* two others take what is left, until a client that has gone makes room */
+	/* two others take the rest, until a client that has gone makes room */
 	env_mount(e, "second");
 	assert_int_equal(env_open(e, "f", false, RD, 0, "a", &sid, &other), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &other), NFS4_OK);
@@ -177,7 +177,7 @@ static void one_user_cannot_open_everything(void **state)
 	char owner[16], said[512];
 	unsigned n = 0;
 
-	e->sv.state.max_opens = 384; /* 256 of them a client's, the last 32 not for who has many */
+	e->sv.state.max_opens = 384; /* 256 for one client; the last 32 not for holders of many */
 	share_limit(&e->sv.state.share, SHARE_OPENS, 384, 256);
 	assert_int_equal(env_open(e, "f", true, RD, 0, "first", &sid, &fh), NFS4_OK);
 	log_hold();

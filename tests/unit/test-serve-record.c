@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/state/record: what outlives a process, and what does not.
+ * Unit tests of contrib/serve/state/record: which changes outlive a process, and which do not.
  */
 #include <errno.h>
 #include <fcntl.h>

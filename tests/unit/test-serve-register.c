@@ -20,10 +20,10 @@
 
 #define STATUS_MONITOR 100024u
 
-/* What is registered: "PROGRAM.VERSION " each, the last one last. */
+/* The registered programs: "PROGRAM.VERSION " each, the last one last. */
 static char registered[256];
-static rpcprog_t refused; /* is somebody else's */
-static bool silent;	  /* nobody answers */
+static rpcprog_t refused; /* program of another server */
+static bool silent;	  /* rpcbind does not answer */
 static struct sockaddr_storage at;
 static char netid[16];
 
@@ -56,7 +56,7 @@ bool_t __wrap_rpcb_unset(const rpcprog_t prog, const rpcvers_t vers, const struc
 
 	key_of(key, prog, vers);
 	where = strstr(registered, key);
-	assert_non_null(where); /* nobody else's is taken away */
+	assert_non_null(where); /* no registration of another server is taken away */
 	memmove(where, where + strlen(key), strlen(where + strlen(key)) + 1);
 	return TRUE;
 }
@@ -86,7 +86,7 @@ static void all_are_registered_and_taken_back(void **state)
 	assert_int_equal(((struct sockaddr_in *)&at)->sin_port, htons(12345));
 	register_unset(here4());
 	assert_string_equal(registered, "");
-	register_unset(here4()); /* nothing is taken back twice */
+	register_unset(here4()); /* no second unset */
 }
 
 static void over_ipv6_it_is_said_so(void **state)
@@ -103,7 +103,7 @@ static void over_ipv6_it_is_said_so(void **state)
 	assert_string_equal(registered, "");
 }
 
-/* All or nothing, and the sentence says whose place is taken. */
+/* All or nothing, and the error names the program that another server has registered. */
 static void another_server_is_left_alone(void **state)
 {
 	static const struct {
@@ -130,7 +130,7 @@ static void another_status_monitor_may_stay(void **state)
 	refused = STATUS_MONITOR;
 	assert_int_equal(register_set(here4(), sizeof(here), 1, &e), 0);
 	assert_string_equal(registered, "100003.3 100003.4 100005.3 100021.4 ");
-	strcat(registered, "100024.1 "); /* its */
+	strcat(registered, "100024.1 "); /* of the status monitor */
 	register_unset(here4());
 	assert_string_equal(registered, "100024.1 ");
 }

@@ -27,7 +27,7 @@
 #define DEEP 12 /* more directories than a trail has steps */
 #define MANY 300
 
-static uint64_t later_ns; /* that much later than it is */
+static uint64_t later_ns; /* added to the real time */
 
 uint64_t __real_clock_coarse_ns(void);
 uint64_t __wrap_clock_coarse_ns(void);
@@ -41,7 +41,7 @@ static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 
 struct env {
 	char top[64];
-	char in[80]; /* the export; top/out lies beside it */
+	char in[80]; /* the export; top/out lies beside the export */
 	struct obj_table *t;
 };
 
@@ -50,7 +50,7 @@ struct fh {
 	uint32_t len;
 };
 
-/* What open_by_handle_at() asks for. */
+/* The privilege that open_by_handle_at() asks for. */
 static int give_up_privilege(void **state)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -178,7 +178,8 @@ static ino_t number_of(const struct env *e, const char *name)
 	return st.st_ino;
 }
 
-/* What the handle leads to in the end. *tries: how often one had to come again. */
+/* The object that the handle leads to in the end. *tries: how often the caller had to come
+ * again. */
 static int find(struct env *e, const struct fh *fh, struct obj **o, unsigned *tries)
 {
 	int r;
@@ -188,7 +189,7 @@ static int find(struct env *e, const struct fh *fh, struct obj **o, unsigned *tr
 	return r;
 }
 
-/* The handle leads to name (below top), and it is that object's handle still. */
+/* The handle leads to name (below top), and is still that object's handle. */
 static unsigned leads_to(struct env *e, const struct fh *fh, const char *name)
 {
 	uint8_t bytes[HANDLE_MAX];
@@ -209,7 +210,7 @@ static void is_stale(struct env *e, const struct fh *fh)
 	struct obj *o;
 
 	assert_int_equal(find(e, fh, &o, &tries), -ESTALE);
-	/* and that is known from now on */
+	/* and the server remembers that */
 	assert_int_equal(obj_by_handle(e->t, fh->bytes, fh->len, &o), -ESTALE);
 }
 
@@ -224,12 +225,12 @@ static void a_handle_is_good_in_the_next_run(void **state)
 	assert_int_equal(leads_to(e, &dir, "in/dir"), 0);
 	assert_int_equal(leads_to(e, &root, "in"), 0);
 	restart(e);
-	move(e, "in/dir", "in/dir2"); /* the way has other names */
+	move(e, "in/dir", "in/dir2"); /* the directories on the way have other names */
 	move(e, "in/dir2/file", "in/dir2/renamed");
 	assert_int_equal(leads_to(e, &file, "in/dir2/renamed"), 0);
 }
 
-/* A name that is looked up has the handle that it had in the run before. */
+/* A name that is looked up has the same handle as in the run before. */
 static void handles_keep_their_bytes(void **state)
 {
 	struct env *e = *state;
@@ -240,7 +241,7 @@ static void handles_keep_their_bytes(void **state)
 	after = handle_of(e, "dir/file");
 	assert_int_equal(before.len, after.len);
 	assert_memory_equal(before.bytes, after.bytes, before.len);
-	/* also what is come to from below */
+	/* also a directory that is reached from below */
 	make_dir(e, "in/dir/sub");
 	make_dir(e, "in/dir/sub/subsub");
 	before = handle_of(e, "dir/sub");
@@ -293,9 +294,9 @@ static void what_was_removed_is_stale(void **state)
 	restart(e);
 	path_of(e, "in/dir/file", path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
-	make_file(e, "in/dir/file"); /* with the same number, as like as not */
+	make_file(e, "in/dir/file"); /* probably with the same number */
 	is_stale(e, &file);
-	/* of what is removed through the server it is known without looking */
+	/* a removal through the server is known without a search */
 	dir = walk_to(e, "dir");
 	o = walk_to(e, "dir/file2");
 	assert_int_equal(unlinkat(dir->fd, "file2", 0), 0);
@@ -322,7 +323,7 @@ static void what_has_left_is_stale(void **state)
 	is_stale(e, &file2);
 }
 
-/* The sweep did not find a file that exists: as if a program had renamed it meanwhile. */
+/* The sweep did not find a file that exists: as if a program had renamed the file meanwhile. */
 static void what_a_sweep_has_missed_is_looked_for_later(void **state)
 {
 	struct env *e = *state;

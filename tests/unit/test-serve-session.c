@@ -32,13 +32,13 @@ static void a_replay_is_answered_from_the_cache(void **state)
 	len = e->req.res.len;
 	memcpy(first, e->reply, len);
 	memset(e->reply, 0xaa, sizeof(e->reply));
-	/* carried out again it would be NFS4ERR_EXIST */
+	/* a second execution would give NFS4ERR_EXIST */
 	assert_int_equal(env_again(e), NFS4_OK);
 	assert_int_equal(e->req.res.len, len);
 	assert_memory_equal(e->reply, first, len);
 }
 
-/* The server's next run: it does not know the session any more. */
+/* The server's next run, which does not know the session any more. */
 static void restart(struct serve_env *e, const char *path)
 {
 	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
@@ -77,7 +77,7 @@ static void the_next_run_answers_what_this_one_did(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* COMPOUND of WRITE where the file ends: behind VERIFY of its size, or (plain) without. */
+/* COMPOUND of WRITE at the end of the file: behind VERIFY of the size, or (plain) without. */
 static uint32_t append(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
 	uint64_t end, enum nfs_stable stable, bool plain)
 {
@@ -98,7 +98,7 @@ static uint32_t append(struct serve_env *e, const struct nfs_fh *fh, const struc
 	return env_run(e, plain ? 3 : 4);
 }
 
-/* What the answer of append() says of the data. */
+/* How stable the data is by the answer of append(). */
 static uint32_t committed(struct serve_env *e)
 {
 	struct nfs4_write_res r;
@@ -111,7 +111,8 @@ static uint32_t committed(struct serve_env *e)
 	return r.committed;
 }
 
-/* A second time the file would end elsewhere. The next run has synced the data, and says so. */
+/* A second execution would append at another place. The next run has synced the data, and tells
+ * so. */
 static void the_next_run_answers_an_append(void **state)
 {
 	struct serve_env *e = *state;
@@ -142,7 +143,7 @@ static void the_next_run_answers_an_append(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A second WRITE at the same place does no harm, and what is not verified is not done. */
+/* A second WRITE at the same place does no harm, and an unverified one is not done. */
 static void the_next_run_answers_no_other_write(void **state)
 {
 	struct serve_env *e = *state;
@@ -166,7 +167,7 @@ static void the_next_run_answers_no_other_write(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* What only reads is not kept, nor what opens: the next run does not have the open. */
+/* Answers to reads are not kept, nor answers to OPEN: the next run does not have the open. */
 static void the_next_run_answers_no_reads(void **state)
 {
 	struct serve_env *e = *state;
@@ -204,7 +205,7 @@ static void another_request_under_the_same_number_is_told(void **state)
 	env_begin(e, true);
 	env_put_mkdir(e, "d");
 	assert_int_equal(env_run(e, 3), NFS4_OK);
-	e->uid = 7; /* somebody else's */
+	e->uid = 7; /* a call of another user */
 	assert_int_equal(env_again(e), NFS4ERR_SEQ_FALSE_RETRY);
 	e->uid = 0;
 	first = --e->slot_seq;
@@ -213,7 +214,7 @@ static void another_request_under_the_same_number_is_told(void **state)
 	assert_int_equal(env_run(e, 3), NFS4ERR_SEQ_FALSE_RETRY);
 	assert_int_equal(e->head.nops, 1);
 	e->slot_seq = first;
-	env_begin(e, true); /* a client that asks what has become of it */
+	env_begin(e, true); /* a client that asks for the fate of its call */
 	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_FALSE_RETRY);
 	e->slot_seq = first;
 	env_begin(e, true);
@@ -225,7 +226,7 @@ static void sequence_numbers_must_follow(void **state)
 {
 	struct serve_env *e = *state;
 
-	e->slot_seq += 1; /* leaves one out */
+	e->slot_seq += 1; /* leaves one number out */
 	env_begin(e, true);
 	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(e->head.nops, 1);
@@ -268,7 +269,8 @@ static void slots_and_sessions_are_checked(void **state)
 	assert_int_equal(sequence(e, &a, 0), NFS4ERR_BADSESSION);
 }
 
-/* What was carried out can be answered again, or it is not carried out. */
+/* A call that was carried out can be answered again; otherwise the server does not carry the call
+ * out. */
 static void without_memory_for_the_reply_nothing_is_done(void **state)
 {
 	struct serve_env *e = *state;
@@ -308,7 +310,7 @@ static void create_session_is_replayed(void **state)
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4ERR_TOOSMALL);
-	cs.back = cs.fore; /* which did not use up the number */
+	cs.back = cs.fore; /* the refused call did not use up the number */
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4_OK);
@@ -323,7 +325,7 @@ static void xprt_destroyed(struct rpc_xprt *x)
 	*(bool *)x->owner = true;
 }
 
-/* A connection that is bound to a session while that is being destroyed is not kept by it. */
+/* A connection that is bound to a session while the session is being destroyed is not kept. */
 static void a_destroyed_session_keeps_no_connection(void **state)
 {
 	static const struct rpc_xprt_ops ops = {.destroy = xprt_destroyed};
@@ -342,7 +344,8 @@ static void a_destroyed_session_keeps_no_connection(void **state)
 	assert_true(destroyed);
 }
 
-/* Another session of the client; the number of its slots, or 0 when it is refused with NOSPC. */
+/* Makes another session of the client. Returns the number of the session's slots, or 0 if it is
+ * refused with NOSPC. */
 static uint32_t one_more_session(struct serve_env *e, uint32_t sequence)
 {
 	struct nfs4_create_session_args cs = {
@@ -380,7 +383,7 @@ static void kept_replies_have_a_common_budget(void **state)
 	*used = STATE_MAX_CACHE - 5000;
 	assert_int_equal(one_more_session(e, 4), 1);
 	assert_int_equal(one_more_session(e, 5), 0);
-	/* what a session had is given back */
+	/* a destroyed session gives its memory back */
 	n = *used;
 	ds.session = e->session;
 	env_begin(e, false);

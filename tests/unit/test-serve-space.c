@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Minor version 2's operations on the space and the data of files, and what they do on the disk.
+ * Minor version 2's operations on the space and the data of files, and the effect on the disk.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "contrib/serve/ops/space.h"
 #include "serve-env.h"
 
-/* Once a hole is sought in it, this file is cut. */
+/* Once a hole is sought in this file, the file is cut. */
 static const char *cut_path;
 
 off64_t __real_lseek64(int fd, off64_t offset, int whence);
@@ -106,7 +106,7 @@ static void seek_finds_data_and_holes(void **state)
 	/* nothing more */
 	assert_int_equal(seek(e, &f, 2 * MIB, NFS4_CONTENT_DATA, &r), NFS4_OK);
 	assert_true(r.eof);
-	/* the end, and behind it */
+	/* the end, and behind the end */
 	assert_int_equal(seek(e, &f, 4 * MIB, NFS4_CONTENT_DATA, &r), NFS4ERR_NXIO);
 	assert_int_equal(seek(e, &f, UINT64_MAX, NFS4_CONTENT_HOLE, &r), NFS4ERR_NXIO);
 	assert_int_equal(seek(e, &f, 0, 2, &r), NFS4ERR_UNION_NOTSUPP);
@@ -229,7 +229,7 @@ static void data_is_copied_here(void **state)
 	assert_int_equal(stat(to.path, &st), 0);
 	assert_int_equal(st.st_size, 300);
 	expect_bytes(to.path, 100, 'x', 200);
-	/* 0, or more than there is: to the end */
+	/* 0, or more than the file has: to the end */
 	assert_int_equal(copy(e, &from, &to, 0, 0, 0, &r), NFS4_OK);
 	assert_int_equal(r.response.count, 4 * MIB);
 	assert_int_equal(copy(e, &from, &to, 3 * MIB, 0, 9 * MIB, &r), NFS4_OK);
@@ -276,7 +276,7 @@ static void both_stateids_of_a_copy_count(void **state)
 		env_open(e, "to", false, OPEN4_SHARE_ACCESS_READ, 0, "r", &bad.sid, &bad.fh),
 		NFS4_OK);
 	assert_int_equal(copy(e, &from, &bad, 0, 0, 1, &r), NFS4ERR_OPENMODE);
-	/* there must be a source, and it must be here */
+	/* there must be a source, and the source must be on this server */
 	env_begin(e, true);
 	env_put_fh(e, &to.fh);
 	nfs4_put_copy_args(&e->args, &a);
@@ -291,7 +291,7 @@ static void both_stateids_of_a_copy_count(void **state)
 	assert_int_equal(env_run(e, 3), NFS4ERR_NOTSUPP);
 }
 
-/* Where the file system shares blocks the target has the data; elsewhere the client is told. */
+/* On a file system that shares blocks the target has the data; elsewhere the client is told. */
 static void clone_shares_or_says_no(void **state)
 {
 	struct serve_env *e = *state;
@@ -333,7 +333,8 @@ static uint32_t read_plus(struct serve_env *e, const struct file *f, uint64_t of
 	return NFS4_OK;
 }
 
-/* The next piece must be this; of data, *len bytes (0: any number, which it becomes). */
+/* The next piece must be this; of data, *len bytes (0: any number; then *len becomes the
+ * number). */
 static void expect_piece(struct serve_env *e, uint32_t what, uint64_t offset, uint64_t *len)
 {
 	const uint8_t *data = NULL;
@@ -392,7 +393,7 @@ static void reading_tells_holes_from_data(void **state)
 	assert_false(r.eof);
 }
 
-/* Many small pieces: what is given is whole, and the rest is there for the asking. */
+/* Many small pieces: the pieces of an answer are whole, and further calls bring the rest. */
 static void a_fragmented_file_is_read_in_turns(void **state)
 {
 	struct serve_env *e = *state;
@@ -425,7 +426,8 @@ static void a_fragmented_file_is_read_in_turns(void **state)
 	assert_int_equal(pos, size);
 }
 
-/* Another client cuts the file after the server has found data, and before it reads the data. */
+/* Another client cuts the file after the server has found data, and before the server reads the
+ * data. */
 static void a_file_is_cut_while_it_is_read(void **state)
 {
 	struct serve_env *e = *state;
@@ -454,7 +456,7 @@ static void a_file_is_cut_while_it_is_read(void **state)
 	}
 }
 
-/* A Write chunk is for READ's data, not for this. */
+/* A Write chunk is for READ's data, not for READ_PLUS's. */
 static void data_stays_out_of_write_chunks(void **state)
 {
 	struct serve_env *e = *state;

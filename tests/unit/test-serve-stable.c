@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/ops/stable: what a sync that fails does to others, which
- * descriptors are kept for it, and who shares one. fsync() is the tests' own here, and pwrite()
+ * Unit tests of contrib/serve/ops/stable: the effect of a failed sync on other clients, the
+ * descriptors that are kept for a sync, and shared syncs. fsync() is the tests' own here, and
+ * pwrite()
  * calls the test.
  */
 #include <setjmp.h>
@@ -28,9 +29,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned syncs, held;  /* lock */
-static int fails;	      /* lock: the next one */
+static int fails;	      /* lock: the next sync */
 static bool holding;	      /* lock */
-static void (*at_sync)(void); /* called by each, unless NULL */
+static void (*at_sync)(void); /* each sync calls it, unless NULL */
 
 int __wrap_fsync(int fd);
 
@@ -143,7 +144,7 @@ static uint32_t commit(const struct nfs_fh *fh, uint8_t *verf)
 	return NFS4_OK;
 }
 
-/* An append that is to be stable: a WRITE behind VERIFY of the size. */
+/* A stable append: a WRITE behind VERIFY of the size. */
 static uint32_t append_to(const struct nfs4_stateid *sid, const struct nfs_fh *fh, uint64_t end)
 {
 	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_SIZE, -1);
@@ -172,7 +173,7 @@ static void open_file(const char *name)
 		env_open(&env, name, true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
 }
 
-/* Whose COMMIT fails is told; all others find another verifier. */
+/* The caller of the failed COMMIT is told; all other callers find another verifier. */
 static void a_failed_commit_is_told_to_all(void **state)
 {
 	uint8_t wrote[STABLE_VERF], verf[STABLE_VERF];
@@ -183,7 +184,7 @@ static void a_failed_commit_is_told_to_all(void **state)
 	assert_int_equal(commit(&fh, verf), NFS4ERR_NOSPC);
 	assert_int_equal(commit(&fh, verf), NFS4_OK);
 	assert_memory_not_equal(verf, wrote, sizeof(verf));
-	/* what is written now is safe with the new one */
+	/* later writes are safe with the new verifier */
 	assert_int_equal(write_to(&sid, &fh, wrote), NFS4_OK);
 	assert_memory_equal(verf, wrote, sizeof(verf));
 	assert_int_equal(commit(&fh, verf), NFS4_OK);
@@ -214,7 +215,7 @@ static void a_failed_sync_is_told_of_its_file_alone(void **state)
 	assert_memory_equal(other, wrote, sizeof(other));
 	assert_int_equal(commit(&fh, verf), NFS4_OK);
 	assert_memory_equal(verf, wrote, sizeof(verf));
-	/* nor does a directory's say anything of data */
+	/* nor does a failed sync of a directory affect data */
 	root = obj_root(env.sv.objs);
 	fails = EIO;
 	assert_int_equal(stable_sync(env.sv.stable, root), -EIO);
@@ -253,7 +254,7 @@ static void many_files_that_cannot_be_synced_change_the_verifier_of_all(void **s
 	obj_unref(env.sv.objs, o);
 }
 
-/* A WRITE whose own sync fails loses what others wrote, too. */
+/* A WRITE with a failed sync loses data of other writers, too. */
 static void a_failed_stable_write_is_told_to_all(void **state)
 {
 	struct nfs4_putfh_args p;
@@ -298,7 +299,7 @@ static void a_sync_that_fails_meanwhile_fails_a_stable_write(void **state)
 	assert_null(at_write);
 }
 
-/* How many descriptors, that can be written or synced, are there of the file? */
+/* How many descriptors of the file are open that can write or sync? */
 static unsigned open_fds(const char *name)
 {
 	char path[128], link[64], target[256];
@@ -316,7 +317,7 @@ static unsigned open_fds(const char *name)
 	return n;
 }
 
-/* The kernel tells of a write-back that failed only those who had the file open before. */
+/* The kernel reports a failed write-back only to descriptors that were open before. */
 static void uncommitted_data_keeps_the_file_open(void **state)
 {
 	struct nfs4_putfh_args p;
@@ -379,7 +380,7 @@ static void a_removed_file_is_let_go(void **state)
 /* --- changes -----------------------------------------------------------------------------------
  */
 
-/* From now on as by default: changes are synced before they are answered. */
+/* From now on as by default: changes are synced before the answer. */
 static void strict(void)
 {
 	stable_free(env.sv.stable);
@@ -397,9 +398,9 @@ static void a_change_that_may_not_last_is_an_error(void **state)
 		env_open(&env, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4ERR_IO);
 	env_expect(&env, OP_PUTROOTFH, NFS4_OK);
 	env_expect(&env, OP_OPEN, NFS4ERR_IO);
-	assert_true(xdr_in_done(&env.res)); /* nothing of the GETFH behind it */
+	assert_true(xdr_in_done(&env.res)); /* no result of the GETFH behind */
 	assert_int_equal(syncs, 1);
-	/* the answer that is kept is the same */
+	/* the kept answer is the same */
 	assert_int_equal(env_again(&env), NFS4ERR_IO);
 	assert_int_equal(syncs, 1);
 	/* nor is the file left open */
@@ -408,7 +409,7 @@ static void a_change_that_may_not_last_is_an_error(void **state)
 		NFS4_OK);
 }
 
-/* What was opened before the operation that failed is told, and stays open. */
+/* An open before the failed operation is told, and stays open. */
 static void an_open_before_the_failure_stays(void **state)
 {
 	struct nfs4_open_args o = {.share_access = OPEN4_SHARE_ACCESS_BOTH,
@@ -437,7 +438,7 @@ static void an_open_before_the_failure_stays(void **state)
 	assert_int_equal(write_to(&r.stateid, &fh, verf), NFS4_OK);
 }
 
-/* The call that made a file may have come to a server that died before it had synced it. */
+/* The call that made a file may have come to a server that died before the sync of the file. */
 static void what_was_there_before_is_synced_once(void **state)
 {
 	char path[128];
@@ -457,7 +458,7 @@ static void what_was_there_before_is_synced_once(void **state)
 	assert_int_equal(syncs, 2);
 }
 
-/* A create that failed because of the sync alone is tried again, and finds what it made. */
+/* A create that failed only because of the sync is tried again, and finds the file. */
 static void what_failed_to_be_synced_is_synced_again(void **state)
 {
 	env_mount(&env, "client");
@@ -507,7 +508,7 @@ static void wait_ended(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* While one sync runs, others gather, and the next is for all of them. */
+/* While one sync runs, other callers gather, and the next sync is for all of them. */
 static void many_share_a_sync(void **state)
 {
 	struct stable_job job[CALLERS] = {0};
@@ -532,7 +533,7 @@ static void many_share_a_sync(void **state)
 	obj_unref(env.sv.objs, root);
 }
 
-/* A failure is also that of the waiters for the next sync. */
+/* A failure also counts for the waiters for the next sync. */
 static void a_failure_is_that_of_the_next_in_the_queue(void **state)
 {
 	struct stable_job job[2] = {{.done = job_done}, {.done = job_done}};
@@ -562,8 +563,8 @@ static void answered(struct compound *c)
 	job_done(NULL, (int)c->status);
 }
 
-/* The thread of the connection goes on while a sync runs; the slot is not free before it has ended.
- */
+/* The thread of the connection goes on while a sync runs; the slot is not free before the sync has
+ * ended. */
 static void an_answer_does_not_hold_up_the_next_call(void **state)
 {
 	static uint8_t call[sizeof(env.call)], reply[sizeof(env.reply)];
@@ -590,7 +591,7 @@ static void an_answer_does_not_hold_up_the_next_call(void **state)
 	compound_end(c, answered);
 	wait_held(1);
 	assert_int_equal(ended, 0);
-	assert_int_equal(env_again(&env), NFS4ERR_DELAY); /* it comes again, too early */
+	assert_int_equal(env_again(&env), NFS4ERR_DELAY); /* the same call again, too early */
 	hold(false);
 	wait_ended(1);
 	assert_int_equal(ended_err, NFS4_OK);
@@ -615,7 +616,7 @@ static void one_failure_is_that_of_all_who_waited(void **state)
 	obj_unref(env.sv.objs, root);
 }
 
-/* Two objects of one answer, in their order; a failure of the first ends it. */
+/* Two objects of one answer, in order; a failure of the first object ends the wait. */
 static void an_answer_waits_for_all_it_needs(void **state)
 {
 	struct stable *s = stable_new(env.sv.objs, 2, false);
@@ -659,7 +660,7 @@ static void copy_answers(void)
 	close(to);
 }
 
-/* As the next run would see them, if this one were killed now. */
+/* The kept answers as the next run would find them, if this run were killed now. */
 static void look_for_the_answer(void)
 {
 	const struct answers_v4 key = {env.session, 0, env.slot_seq};
@@ -673,7 +674,7 @@ static void look_for_the_answer(void)
 	answers_free(next);
 }
 
-/* Also if directories are not synced, as here: this is data. */
+/* Also if directories are not synced, as here: an append is data. */
 static void an_append_is_known_to_the_next_run_before_it_is_synced(void **state)
 {
 	open_file("f");

@@ -63,7 +63,7 @@ static void old_and_future_ones_are_told_apart(void **state)
 		assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
 	assert_int_equal(sid.seqid, 3);
 	assert_int_equal(test_one(e, &sid), NFS4_OK);
-	sid.seqid = 0; /* whatever is current */
+	sid.seqid = 0; /* the current seqid */
 	assert_int_equal(test_one(e, &sid), NFS4_OK);
 	for (sid.seqid = 1; sid.seqid < 3; sid.seqid++)
 		assert_int_equal(test_one(e, &sid), NFS4ERR_OLD_STATEID);
@@ -168,7 +168,7 @@ static void the_current_stateid_can_be_freed(void **state)
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	nfs4_put_open_args(&e->args, &o);
 	nfs4_put_free_stateid_args(&e->args, &f);
-	assert_int_equal(env_run(e, 4), NFS4ERR_LOCKS_HELD); /* it is open */
+	assert_int_equal(env_run(e, 4), NFS4ERR_LOCKS_HELD); /* the file is open */
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 struct env {
 	char dir[64];
 	struct obj_table *t;
-	int fd; /* of the directory, as objects have it */
+	int fd; /* of the directory, as objects have one */
 };
 
 static int setup(void **state)
@@ -66,7 +66,7 @@ static void what_is_kept_outlives_what_was_given(void **state)
 	assert_int_equal(fstat(e->fd, &want), 0);
 	assert_int_equal(fstat(kept, &got), 0);
 	assert_int_equal(want.st_ino, got.st_ino);
-	/* open_by_handle_at() takes none that is O_PATH */
+	/* open_by_handle_at() takes no O_PATH descriptor */
 	assert_false(fcntl(kept, F_GETFL) & O_PATH);
 	assert_true(fcntl(kept, F_GETFD) & FD_CLOEXEC);
 }
@@ -103,7 +103,7 @@ static void what_cannot_be_used_is_not_kept(void **state)
 	unsigned before = e->t->nmounts;
 	int null = open("/dev/null", O_PATH | O_CLOEXEC);
 
-	submount_note(e->t, 0, e->fd); /* the root's own, which is kept already */
+	submount_note(e->t, 0, e->fd); /* the root's own descriptor, which is kept already */
 	submount_note(e->t, 7, null);  /* is no directory */
 	assert_int_equal(submount_fd(e->t, 7), -1);
 	close(null);

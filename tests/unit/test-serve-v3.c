@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/v3/v3: calls and their answers, and what goes for all procedures.
+ * Unit tests of contrib/serve/v3/v3: calls and answers, and the rules for all procedures.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void create_has_three_modes(void **state)
 	assert_int_equal(create(e, "x", NFS3_GUARDED, 0644, NULL, &again), NFS3ERR_EXIST);
 	assert_int_equal(create(e, "g", NFS3_GUARDED, 0640, NULL, &fh), NFS3_OK);
 	assert_int_equal(write_at(e, &fh, 0, "text", &r), NFS3_OK);
-	/* one that is there stays as it is, but for its size */
+	/* an existing file stays as it is, except for the size */
 	assert_int_equal(create(e, "g", NFS3_UNCHECKED, 0600, NULL, &again), NFS3_OK);
 	assert_int_equal(on_fh(e, NFS3PROC_GETATTR, &fh, &r), NFS3_OK);
 	assert_int_equal(r.u.getattr.attr.size, 4);
@@ -85,7 +85,7 @@ static void changes_tell_what_was_before(void **state)
 	a.u.setattr.fh = root_of(e);
 	a.u.setattr.guard = false;
 	assert_int_equal(call(e, &a, &r), NFS3ERR_ISDIR);
-	/* a WRITE whose count and data differ */
+	/* a WRITE with different lengths in count and data */
 	a.proc = NFS3PROC_WRITE;
 	a.u.write = (struct nfs3_write_args){
 		.fh = fh, .count = 4, .data = SEG_LIST_MEM((char[]){"123"}, 3)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/v3/v3_dir and v3_readdir: names, and what they stand for.
+ * Unit tests of contrib/serve/v3/v3_dir and v3_readdir: names, and the objects of the names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void names_lead_to_objects(void **state)
 	a.u.dirop.dir = fh;
 	a.u.dirop.name = name_of("x");
 	assert_int_equal(call(e, &a, &r), NFS3ERR_NOTDIR);
-	/* handles that are none, and one whose file has gone */
+	/* an invalid handle, and the handle of a file that has gone */
 	fh.data[fh.len - 1] ^= 1;
 	assert_int_equal(on_fh(e, NFS3PROC_GETATTR, &fh, &r), NFS3ERR_BADHANDLE);
 	fh.data[fh.len - 1] ^= 1;
@@ -120,7 +120,7 @@ static void every_kind_is_made_and_removed(void **state)
 	assert_int_equal(on_dirop(e, NFS3PROC_REMOVE, "l3", &r), NFS3ERR_NOENT);
 }
 
-/* Reads the root piece by piece into names, separated by commas. Returns how many pieces. */
+/* Reads the root piece by piece into names, separated by commas. Returns the number of pieces. */
 static int list(struct serve_env *e, bool plus, uint32_t maxcount, char *names)
 {
 	struct nfs3_args a = {.proc = plus ? NFS3PROC_READDIRPLUS : NFS3PROC_READDIR};

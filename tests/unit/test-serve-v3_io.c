@@ -15,7 +15,7 @@
 #include "contrib/serve/export/fdcache.h"
 #include "serve-v3.h"
 
-/* A file may be as long as offsets go there, if that is a tmpfs. */
+/* On a tmpfs a file may be as long as offsets allow. */
 static int setup_shm(void **state)
 {
 	struct serve_env *e = malloc(sizeof(*e));
@@ -101,7 +101,8 @@ static void a_read_fits_its_chunk_or_the_reply(void **state)
 	assert_int_equal(len, 4);
 }
 
-/* Who may not write a file may not have it synced either, whether it is open here or not. */
+/* A user without the right to write a file may not have the file synced either, for an open file
+ * and for a closed one. */
 static void commit_asks_for_permission(void **state)
 {
 	struct nfs3_args a = {.proc = NFS3PROC_COMMIT};

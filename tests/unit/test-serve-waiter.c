@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Who waits for a lock: contrib/serve/state/waiter, through COMPOUNDs.
+ * Waiting for locks: contrib/serve/state/waiter, through COMPOUNDs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ struct fix {
 	struct serve_env e;
 	struct nfs4_stateid open;
 	struct nfs_fh fh;
-	struct nfs4_stateid got; /* by the last LOCK that was granted */
+	struct nfs4_stateid got; /* stateid of the last granted LOCK */
 };
 
 static int setup(void **state)
@@ -70,7 +70,7 @@ static void unlock(struct fix *f, struct nfs4_stateid sid)
 	assert_int_equal(env_unlock(&f->e, &f->fh, &sid, 0, NFS4_LENGTH_EOF), NFS4_OK);
 }
 
-/* The owners who are told, one letter each. */
+/* The owners that are told, one letter each. */
 static const char *told(struct fix *f)
 {
 	static char names[300];
@@ -151,14 +151,14 @@ static void a_downgrade_and_a_close_set_free_too(void **state)
 	assert_int_equal(lock(f, "C", WRITEW_LT, 0, 10), NFS4ERR_DENIED);
 	assert_int_equal(lock(f, "A", READ_LT, 0, 10), NFS4_OK);
 	assert_string_equal(told(f), "B");
-	/* C waits through another open, as the first one's locks end with it */
+	/* C waits through another open, as the first one's locks end with that open */
 	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "second", &other, &fh), NFS4_OK);
 	env_begin(&f->e, true);
 	env_put_fh(&f->e, &f->fh);
 	ca.stateid.seqid = 0;
 	nfs4_put_close_args(&f->e.args, &ca);
 	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
-	assert_string_equal(told(f), ""); /* it is B's turn */
+	assert_string_equal(told(f), ""); /* B has its turn */
 	f->open = other;
 	assert_int_equal(lock(f, "B", READW_LT, 0, 10), NFS4_OK);
 	unlock(f, f->got);
@@ -198,7 +198,7 @@ static void one_owner_through_two_opens(void **state)
 	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
 	a = f->got;
 	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "second", &f->open, &fh), NFS4_OK);
-	assert_int_equal(lock(f, "A", READ_LT, 5, 10), NFS4_OK); /* replaces what overlaps */
+	assert_int_equal(lock(f, "A", READ_LT, 5, 10), NFS4_OK); /* replaces the overlapping part */
 	b = f->got;
 	f->open = first;
 	assert_int_equal(lock(f, "B", READ_LT, 5, 5), NFS4_OK);
@@ -210,7 +210,7 @@ static void one_owner_through_two_opens(void **state)
 	assert_int_equal(lock(f, "B", WRITE_LT, 0, 5), NFS4_OK);
 }
 
-/* A LOCK of an owner that has a lock state, on a thread of its own. */
+/* A LOCK of an owner that has a lock state, on a separate thread. */
 struct late {
 	struct fix *f;
 	struct session *ses;
@@ -240,7 +240,8 @@ static bool is_used(struct client *c, struct st *st)
 	return used;
 }
 
-/* The state that a LOCK has looked up ends, as by CLOSE, before the LOCK has the file to itself. */
+/* The state that a LOCK has looked up ends, as by CLOSE, before the LOCK has the file for
+ * itself. */
 static void what_has_ended_gets_no_range(void **state)
 {
 	struct fix *f = *state;

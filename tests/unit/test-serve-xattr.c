@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Extended attributes through COMPOUNDs, and on the disk. The file system of /tmp must have them.
+ * Extended attributes through COMPOUNDs, and on the disk. The file system of /tmp must support
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,7 +167,7 @@ static void create_and_replace_are_kept_apart(void **state)
 	assert_int_equal(set(f, "a", "4", 3), NFS4ERR_BADXDR);
 }
 
-/* What is not a user's attribute is out of reach, whatever the name. */
+/* An attribute outside "user." is out of reach, for any name. */
 static void other_namespaces_are_out_of_reach(void **state)
 {
 	struct fix *f = *state;
@@ -199,7 +200,7 @@ static void names_and_values_have_their_limits(void **state)
 		set_n(f, name_of("big"), f->e.reply, XATTR_VALUE_MAX + 1, 0), NFS4ERR_XATTR2BIG);
 }
 
-/* The largest value that the kernel takes does not fit into a reply but as payload. */
+/* The largest value that the kernel takes fits into a reply only as payload. */
 static void large_values_are_read(void **state)
 {
 	struct fix *f = *state;
@@ -211,7 +212,7 @@ static void large_values_are_read(void **state)
 	assert_non_null(big);
 	memset(big, 'b', XATTR_VALUE_MAX);
 	while (setxattr(f->path, "user.big", big, max, 0) != 0)
-		max /= 2; /* what this file system takes */
+		max /= 2; /* the limit of this file system */
 	assert_true(max >= 1024);
 	assert_int_equal(get_n(f, name_of("big"), &value, &len), NFS4_OK);
 	assert_int_equal(len, max);

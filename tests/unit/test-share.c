@@ -46,7 +46,7 @@ static void test_keys(void **state)
 	expect_same(nobody, share_key(NULL, NULL), true);
 }
 
-/* A user of this machine is one, at all addresses of the machine. */
+/* A user of this machine is one holder, at all addresses of the machine. */
 static void test_local_keys(void **state)
 {
 	struct sock_user unknown = {.local = true};
@@ -57,7 +57,7 @@ static void test_local_keys(void **state)
 	expect_same(key_of("::1", true, 1), key_of("127.0.0.1", true, 1), true);
 	expect_same(key_of("192.0.2.1", true, 1), key_of("127.0.0.1", true, 1), true);
 	expect_same(key_of("127.0.0.1", true, 1), key_of("127.0.0.1", false, 1), false);
-	/* all that the kernel does not name are one, and neither root nor elsewhere */
+	/* all users that the kernel does not name are one holder, and neither root nor elsewhere */
 	at.sin_addr.s_addr = htonl(0x7f000001);
 	a = share_key((struct sockaddr *)&at, &unknown);
 	at.sin_addr.s_addr = htonl(0x7f000002);
@@ -97,7 +97,8 @@ static void test_sites(void **state)
 	assert_false(share_key_site(&local, &site));
 }
 
-/* However many networks of one site come, they have one share; another site gets the other. */
+/* All networks of one site have one share, for any number of networks; another site gets the other
+ * share. */
 static void test_site_share(void **state)
 {
 	struct share_holder *h[64], *other;
@@ -135,7 +136,7 @@ static void test_site_share(void **state)
 	share_finish(&s);
 }
 
-/* When newcomers have taken everything, root and the server's own user still get something. */
+/* When newcomers have taken all, root and the server's own user still get a part. */
 static void test_owners(void **state)
 {
 	struct share_holder *h[200], *own, *root;
@@ -169,7 +170,7 @@ static void test_owners(void **state)
 	share_finish(&s);
 }
 
-/* What one may have, and that the last part is for newcomers. */
+/* A holder's limit, and the last part for newcomers. */
 static void test_rules(void **state)
 {
 	struct share s;
@@ -188,19 +189,20 @@ static void test_rules(void **state)
 	assert_false(share_take(&s, a, 1, 1));
 	assert_true(share_is_full(&s, a, 1, 1));
 	assert_int_equal(share_room(&s, a, 1), 0);
-	/* the other gets what is left, less the reserve, and at first less what is for owners */
+	/* the other holder gets the rest, less the reserve, and at first less the part for
+	 * owners */
 	assert_int_equal(share_room(&s, b, 1), 512 - 4);
 	assert_true(share_take(&s, b, 1, 17));
 	assert_int_equal(share_room(&s, b, 1), 1024 - 128 - 512 - 17);
 	assert_false(share_is_full(&s, b, 1, 1));
 	assert_true(share_take(&s, b, 1, 1024 - 128 - 512 - 17));
 	assert_false(share_take(&s, b, 1, 1));
-	/* the reserve is a third one's, until he is no newcomer any more */
+	/* the reserve is for a third holder, as long as that one is a newcomer */
 	c = share_get(&s, &kc);
 	for (int i = 0; i < 17; i++)
 		assert_true(share_take(&s, c, 1, 1));
 	assert_false(share_take(&s, c, 1, 1));
-	/* who is forced above his share gets no more */
+	/* a holder that is forced above its share gets no more */
 	share_force(&s, a, 1, 10);
 	assert_int_equal(share_held(&s, a, 1), 522);
 	share_give(&s, a, 1, 5);
@@ -219,7 +221,7 @@ static void test_rules(void **state)
 	share_finish(&s);
 }
 
-/* Of a peer's share the last part is for principals that have little. */
+/* The last part of a peer's share is for principals that have little. */
 static void test_parts(void **state)
 {
 	struct share s;
@@ -243,13 +245,13 @@ static void test_parts(void **state)
 	assert_false(share_part_take(&s, greedy, 1, 1));
 	assert_true(share_part_is_full(&s, greedy, 1));
 	assert_int_equal(share_part_end(&s, greedy, 1, 80), 70);
-	/* the others get what is left, each a little */
+	/* the others get the rest, each a little */
 	assert_false(share_part_is_full(&s, other, 1));
 	for (int i = 0; i < 9; i++)
 		assert_true(share_part_take(&s, other, 1, 1));
 	assert_false(share_part_take(&s, other, 1, 1));
 	assert_true(share_part_take(&s, third, 1, 1));
-	/* what they have is their peer's */
+	/* the parts count for their peer */
 	assert_int_equal(share_held(&s, a, 1), 512 - 64 + 10);
 	share_part_force(&s, third, 1, 54);
 	assert_int_equal(share_room(&s, a, 1), 0);
@@ -258,7 +260,7 @@ static void test_parts(void **state)
 	share_part_give(&s, other, 1, 10);
 	share_part_give(&s, third, 1, 55);
 	assert_int_equal(share_held(&s, a, 1), 0);
-	/* the same user of another peer is another; a part keeps its holder */
+	/* the same user of another peer is another principal; a part keeps its holder */
 	share_part_put(&s, third);
 	third = share_part_get(&s, b, 1, 1000);
 	assert_ptr_not_equal(third, greedy);
@@ -272,7 +274,7 @@ static void test_parts(void **state)
 	share_finish(&s);
 }
 
-/* However many come, each of them alone gets something as long as there is anything. */
+/* Among any number of newcomers, each gets a part as long as there is any. */
 static void test_newcomers(void **state)
 {
 	struct share_holder *h[64];

@@ -22,7 +22,7 @@
 
 static char dir[] = "/tmp/rnfs-sidecar-XXXXXX", path[100];
 
-/* Takes one connection, says that it is busy, takes another, gives, and hears the verdict. */
+/* Takes one connection, says "busy", takes another, gives the descriptor, and hears the verdict. */
 __attribute__((noreturn)) static void be_mounter(int listener)
 {
 	struct handover h = {.fd = 1, .pidns = handover_pidns()};

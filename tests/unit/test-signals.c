@@ -54,7 +54,7 @@ static void each_signal_to_end_counts(void **state)
 	assert_false(signals_take_hangup());
 }
 
-/* Of a process that is not the first one nothing changes. */
+/* For a process other than the first one nothing changes. */
 static void children_of_others_are_left(void **state)
 {
 	pid_t child = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/silly, with requests of the daemon's own and a server that answers at once.
+ * Unit tests of fs/silly, with requests of the daemon and a server that answers at once.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static bool exists(const char *name)
 	return !result.error;
 }
 
-/* A file of that name, with a lookup of the kernel's. */
+/* A file of this name, with a lookup by the kernel. */
 static struct inode *make(const char *name)
 {
 	struct request *r = own_request();
@@ -88,7 +88,7 @@ static void checked(struct request *r)
 	steps++;
 	error = r->u.unlink.error;
 	renamed = r->u.unlink.renamed;
-	if (!r->to_dir) /* else it goes on */
+	if (!r->to_dir) /* else the request goes on */
 		request_end(r, 0);
 }
 
@@ -116,7 +116,7 @@ static void the_last_name_of_an_open_file_becomes_a_silly_one(void **state)
 	strcpy(name, ino->silly->name);
 	assert_true(exists(name));
 	assert_true(atomic_load(&ino->is_silly));
-	/* it stays while the file is open, and nobody else may remove it */
+	/* the file stays while it is open, and no other request may remove it */
 	silly_drop(fs, ino);
 	assert_true(exists(name));
 	unlink_check(name);
@@ -179,13 +179,13 @@ static void a_name_of_an_open_file_with_others_becomes_a_silly_one(void **state)
 	assert_true(renamed);
 	assert_false(exists("a"));
 	strcpy(name, ino->silly->name);
-	/* that suffices */
+	/* the silly name suffices */
 	unlink_check("b");
 	assert_false(renamed);
 	assert_int_equal(error, 0);
 	assert_true(exists("b"));
 	remove_elsewhere("b");
-	/* unless another client removes it */
+	/* unless another client removes that name */
 	remove_elsewhere(name);
 	unlink_check("c");
 	assert_true(renamed);
@@ -216,7 +216,7 @@ static void ended(struct request *r)
 	request_end(r, 0);
 }
 
-/* A rename keeps what it replaces open meanwhile, whatever its openers do. */
+/* A rename keeps the replaced file open meanwhile, even if its openers close. */
 static void a_failed_rename_gives_the_name_back(void **state)
 {
 	struct request *r = own_request();
@@ -231,7 +231,7 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	assert_true(renamed);
 	assert_false(exists("a"));
 	opening_end(fs, ino);
-	silly_drop(fs, ino); /* as its last close does */
+	silly_drop(fs, ino); /* as the file's last close does */
 	assert_non_null(ino->silly);
 	r->u.unlink.error = -EACCES;
 	silly_undo(r, ended);
@@ -303,7 +303,7 @@ static void whoever_finds_a_directory_not_empty_waits(void **state)
 	uint64_t before = silly_count_ended(fs);
 	struct request *r = own_request();
 
-	/* nothing goes: there is nothing to wait for */
+	/* no file is going: no wait */
 	assert_false(silly_wait(r, before, ended));
 	opening_begin(fs, ino);
 	unlink_check("a");
@@ -311,10 +311,11 @@ static void whoever_finds_a_directory_not_empty_waits(void **state)
 	assert_true(silly_wait(r, before, ended));
 	assert_int_equal(steps, 1);
 	opening_end(fs, ino);
-	silly_drop(fs, ino); /* its REMOVE has ended as well: that may have been the one */
+	/* the REMOVE of the silly name has ended as well: perhaps the last name */
+	silly_drop(fs, ino);
 	assert_int_equal(steps, 2);
 	silly_close_end(fs);
-	/* who asked before they went tries again at once */
+	/* a request from before the end of the removals tries again at once */
 	assert_true(silly_wait(own_request(), before, ended));
 	assert_int_equal(steps, 3);
 	assert_false(silly_close_begin(fs, ino));
@@ -341,7 +342,7 @@ static void a_removal_that_fails_is_tried_again(void **state)
 	}
 }
 
-/* At the end at once, and what the server refuses is not tried again. */
+/* At the end of the mount at once; a removal that the server refuses is not tried again. */
 static void at_the_end_what_is_left_is_removed(void **state)
 {
 	const int errors[] = {-ETIMEDOUT, -EACCES};

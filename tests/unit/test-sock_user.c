@@ -45,8 +45,8 @@ static int listen_at(int family, const char *ip, struct sockaddr_storage *at)
 	return fd;
 }
 
-/* A process of user uid that has connected to at, from the address from if that is not NULL. It
- * stays until *end is closed. */
+/* A process of user uid that has connected to at, from the address from if that is not NULL. The
+ * process stays until *end is closed. */
 static pid_t peer_of(uid_t uid, const struct sockaddr_storage *at, const char *from, int *end)
 {
 	int pipe_fd[2];
@@ -142,7 +142,8 @@ static void test_ipv6(void **state)
 		expect_user(AF_INET6, "::1", NULL, 1001);
 }
 
-/* A listener for both families sees IPv4 as mapped addresses; the peer may see it so, too. */
+/* A listener for both families sees IPv4 as mapped addresses; the peer may see mapped addresses,
+ * too. */
 static void test_mapped(void **state)
 {
 	uid_t uid = getuid() == 0 ? 1001 : getuid();
@@ -172,8 +173,8 @@ static void test_mapped(void **state)
 	close(l);
 }
 
-/* The owner of a socket that is closed, or about to be, is not believed: the kernel may call it
- * root's. */
+/* The owner of a closed or closing socket is not believed: the kernel may name root as the
+ * owner. */
 static void test_closed(void **state)
 {
 	struct sock_user u = {0};
@@ -182,7 +183,7 @@ static void test_closed(void **state)
 	pid_t pid = peer_of(getuid(), &at, NULL, &end);
 
 	fd = accept_one(l);
-	end_peer(pid, end); /* which waits for it */
+	end_peer(pid, end); /* which waits for the process */
 	sock_user_of(fd, &u);
 	assert_true(u.local);
 	assert_false(u.known);
@@ -190,7 +191,7 @@ static void test_closed(void **state)
 	close(l);
 }
 
-/* Another process listens at the port that the peer has left: it is not the peer. */
+/* Another process listens at the port that the peer has left: that process is not the peer. */
 static void test_port_reused(void **state)
 {
 	struct sockaddr_storage at, was;
@@ -239,11 +240,11 @@ static void test_addresses(void **state)
 	assert_false(sock_user_loopback((struct sockaddr *)&ss));
 	ss = address(AF_INET6, "::");
 	assert_false(sock_user_loopback((struct sockaddr *)&ss));
-	ss = address(AF_INET, "192.0.2.1"); /* nobody's: documentation */
+	ss = address(AF_INET, "192.0.2.1"); /* of no machine: documentation */
 	assert_false(sock_user_loopback((struct sockaddr *)&ss));
 	sock_user_at((struct sockaddr *)&ss, &u);
 	assert_false(u.local);
-	ss.ss_family = AF_UNIX; /* what is not understood is not trusted */
+	ss.ss_family = AF_UNIX; /* an unknown family is not trusted */
 	sock_user_at((struct sockaddr *)&ss, &u);
 	assert_true(u.local && !u.known);
 }

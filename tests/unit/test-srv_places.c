@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/srv_places: who has a place among the connections of a server with
- * two of them, and who must give it up.
+ * Unit tests of transport/rpc/srv_places: which connections keep their place at a server with two
+ * places, and which must give their place up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,8 @@ static void who_never_calls_is_closed(void **state)
 	close(b);
 }
 
-/* Two places: the third gets the place of who was idle longest, if for long enough. */
+/* Two places: the third connection gets the place of the one that was idle longest, if for long
+ * enough. */
 static void the_idle_give_their_place(void **state)
 {
 	int a = dial(), b = dial(), c = dial();
@@ -105,7 +106,7 @@ static void the_idle_give_their_place(void **state)
 /* --- without sockets: connections of holders that one process cannot be ----------------------- */
 
 #define PLACES (2 * SRV_OWN)
-#define OTHERS (PLACES - 2) /* of them, not for owners of the server */
+#define OTHERS (PLACES - 2) /* places that are not for owners of the server */
 
 static struct srv_places places;
 static struct srv_conn conns[4 * PLACES];
@@ -139,7 +140,8 @@ static int places_teardown(void **state)
 	return 0;
 }
 
-/* A connection that has called wants a place; busy: and a request of it is carried out. */
+/* A connection that has called wants a place; busy: and one of its requests is being carried
+ * out. */
 static bool enters(struct share_key key, bool busy)
 {
 	struct srv_conn *c = &conns[nconns];
@@ -154,7 +156,7 @@ static bool enters(struct share_key key, bool busy)
 	was_shut = NULL;
 	if (!srv_places_enter(&places, c))
 		return false;
-	c->x->owner = c; /* it has one */
+	c->x->owner = c; /* the connection has a place */
 	return true;
 }
 
@@ -176,7 +178,7 @@ static struct share_key of_net(unsigned site, unsigned net)
 	return share_key((struct sockaddr *)&in, &elsewhere);
 }
 
-/* Any user of this machine but its owners. */
+/* Any user of this machine except its owners. */
 static uint32_t other_uid(void)
 {
 	return geteuid() == 65534 ? 65533 : 65534;
@@ -188,16 +190,17 @@ static void who_has_most_gives_a_place(void **state)
 
 	for (unsigned i = 0; i < OTHERS; i++)
 		assert_true(enters(of_user(a, 0x7f000001 + i), false));
-	assert_false(enters(of_user(a, 0x7f000101), false)); /* another of its own: too soon */
+	/* another of the same holder: too soon */
+	assert_false(enters(of_user(a, 0x7f000101), false));
 	assert_true(enters(of_user(b, 0x7f000001), false));
 	assert_ptr_equal(was_shut, &xprts[0]);
 	for (unsigned i = 1; i < OTHERS / 2; i++)
 		assert_true(enters(of_user(b, 0x7f000001), false));
-	assert_false(enters(of_user(b, 0x7f000001), false)); /* both have as many now */
+	assert_false(enters(of_user(b, 0x7f000001), false)); /* both have the same number now */
 	assert_true(enters(of_user(c, 0x7f000001), false));
 }
 
-/* One that is at work is left its place, also if there are more like it. */
+/* A connection at work keeps its place, also if there are more like that. */
 static void who_is_at_work_keeps_a_place(void **state)
 {
 	for (unsigned i = 0; i < OTHERS; i++)
@@ -206,8 +209,8 @@ static void who_is_at_work_keeps_a_place(void **state)
 	assert_null(was_shut);
 }
 
-/* But never keeps out the owners of the server: for these there are places, and then any of others.
- */
+/* But a busy connection never keeps out the owners of the server: places are reserved for owners,
+ * and owners may take any place of others. */
 static void owners_get_in(void **state)
 {
 	struct share_key root = of_user(0, 0x7f000001), own = of_user(geteuid(), 0x7f000001);
@@ -226,7 +229,7 @@ static void owners_get_in(void **state)
 	assert_false(enters(share_key(NULL, &hidden), false));
 }
 
-/* The networks of one site have together what one holder may have. */
+/* The networks of one site have together as many places as one holder. */
 static void sites_are_counted(void **state)
 {
 	for (unsigned i = 0; i < OTHERS; i++)
@@ -235,10 +238,10 @@ static void sites_are_counted(void **state)
 	assert_ptr_equal(was_shut, &xprts[0]);
 	assert_true(enters(of_net(3, 1), false));
 	assert_ptr_equal(was_shut, &xprts[1]);
-	assert_false(enters(of_net(1, 99), false)); /* each of them has one */
+	assert_false(enters(of_net(1, 99), false)); /* each network has a place */
 }
 
-/* Within a site, those of one network do not keep out the others. */
+/* Within a site, the connections of one network do not keep out the others. */
 static void networks_of_a_site_share(void **state)
 {
 	for (unsigned i = 0; i < OTHERS; i++)

@@ -67,7 +67,7 @@ static void all_directories_above_are_made(void **state)
 	state_dir_make(path);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFDIR | 0700);
-	state_dir_make(path); /* again: nothing happens */
+	state_dir_make(path); /* again: no effect */
 	assert_int_equal(state_sync_name(path), 0);
 	assert_int_equal(rmdir(path), 0);
 	snprintf(path, sizeof(path), "%s/a", top);

@@ -78,7 +78,7 @@ static void the_server_answers_bare_calls(void **state)
 	send_words(fd, WORDS(LAST | 40, 79, 0, 2, 1, 1, 0, 6, 0, 0, 0));
 	assert_int_equal(read_words(fd, w, 32), 5);
 	assert_memory_equal(w, ((uint32_t[]){79, 1, 1, 1, 2}), 20);
-	/* an AUTH_SYS that is too short: AUTH_BADCRED */
+	/* a short AUTH_SYS credential: AUTH_BADCRED */
 	send_words(fd, WORDS(LAST | 44, 80, 0, 2, 1, 1, 0, 1, 4, 0, 0, 0));
 	assert_int_equal(read_words(fd, w, 32), 5);
 	assert_memory_equal(w, ((uint32_t[]){80, 1, 1, 1, 1}), 20);
@@ -86,7 +86,7 @@ static void the_server_answers_bare_calls(void **state)
 	send_words(fd, WORDS(LAST | 20, 81, 0, 2, 1, 1));
 	assert_int_equal(read_words(fd, w, 32), 6);
 	assert_int_equal(w[5], RPC_ACCEPT_GARBAGE_ARGS);
-	/* replies that nobody waits for, an empty record, an unknown type: no answer, no end */
+	/* unexpected replies, an empty record, an unknown type: no answer, no end */
 	send_words(fd, WORDS(LAST | 24, 5, 1, 0, 0, 0, 0, LAST, LAST | 8, 5, 9));
 	/* in fragments */
 	send_words(fd, WORDS(8, 82, 0, 0, 16, 2, 1, 1, 9, LAST | 16, 0, 0, 0, 0));
@@ -132,8 +132,8 @@ static void garbage_harms_nobody(void **state)
 	close(fd);
 }
 
-/* 64 MiB of replies are asked for at once: the server keeps a part of that in memory, and goes on
- * when the peer reads. */
+/* The peer asks for 64 MiB of replies at once: the server keeps a part of the replies in memory,
+ * and goes on when the peer reads. */
 static void a_peer_that_reads_nothing_waits(void **state)
 {
 	static uint32_t w[BIG_REPLY / 4 + 6];
@@ -144,7 +144,7 @@ static void a_peer_that_reads_nothing_waits(void **state)
 
 	for (uint32_t i = 0; i < 1024; i++)
 		send_words(fd, WORDS(LAST | 40, i, 0, 2, 1, 1, 2, 0, 0, 0, 0));
-	/* below 8 MiB it has not come to its bound: it is only slow */
+	/* below 8 MiB the server has not come to its bound: the server is only slow */
 	for (int i = 0; i < 60000 && steady < 100; i++) {
 		nanosleep(&ms, NULL);
 		mem_pool_stats(pool, &st);
@@ -253,7 +253,8 @@ static void only_the_right_reply_counts(void **state)
 	one_submit(&o, c);
 	assert_true(read_words(fd, w, 64) >= 10);
 	xid = w[0];
-	/* other XIDs, among them those of calls to come; a record without an XID; the other way */
+	/* other XIDs, among them XIDs of later calls; a record without an XID; the other
+	 * direction */
 	send_words(fd, WORDS(LAST | 24, xid + 1, 1, 0, 0, 0, 0));
 	send_words(fd, WORDS(LAST | 24, xid - 1, 1, 0, 0, 0, 0));
 	send_words(fd, WORDS(LAST | 4, xid));
@@ -301,7 +302,7 @@ static void a_broken_stream_is_replaced(void **state)
 	close(l);
 }
 
-/* The port that the next to connect calls from. */
+/* The port that the next connection comes from. */
 static int accept_from(int l, int *fd)
 {
 	struct sockaddr_in sin;
@@ -312,7 +313,7 @@ static int accept_from(int l, int *fd)
 	return ntohs(sin.sin_port);
 }
 
-/* False: another process took the port when it was free for a moment. */
+/* False: another process took the port when the port was free for a moment. */
 static bool port_is_kept(void)
 {
 	int l = listen_bare(8), fd, again;
@@ -342,7 +343,8 @@ static bool port_is_kept(void)
 	return kept;
 }
 
-/* A server that knows calls by the caller's port too must know them again. */
+/* For a server that knows calls by the caller's port, too: after a reconnect the server must
+ * recognise the calls. */
 static void the_port_is_kept_for_who_wants_it(void **state)
 {
 	bool kept = false;

@@ -17,7 +17,7 @@
 
 #define LAST 0x80000000u
 
-/* What the upcalls saw, as text. */
+/* The upcalls so far, as text. */
 static char seen[4096];
 static struct mem_pool *pool;
 static struct rpc_call call;
@@ -106,7 +106,7 @@ static uint8_t *put_call(uint8_t *p, uint32_t mark, uint32_t n)
 	return p + n - 8;
 }
 
-/* Feeds the stream in steps of the given size; returns the reader's error. */
+/* Feeds the stream in steps of the given size. Returns the reader's error. */
 static const char *feed(const uint8_t *s, size_t size, size_t step, bool narrow)
 {
 	struct tcp_rx rx;
@@ -147,7 +147,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The sink in pieces of n bytes at most, none of which continues the one before. */
+/* The sink is in pieces of n bytes at most, and no piece continues the one before. */
 static int setup_pieces(void **state)
 {
 	static const uint32_t odd[] = {1, 4095, 4096, 0, 7, 3, 4097, 60, 0, 5000, 2641};
@@ -187,7 +187,7 @@ static void every_cut_gives_the_same(void **state)
 	p = put_call(p, LAST, 40);
 	p = put_reply(p, 100, 0, 0);
 	p = put_reply(p, 101, 5, 5);
-	p = put_reply(p, 9, 5, 5); /* nobody's */
+	p = put_reply(p, 9, 5, 5); /* of no call */
 	p = put_reply(p, 102, 20000, 20000);
 	p = put_call(p, 0, 100); /* in three fragments, one of them empty */
 	p = put32(p, 0);
@@ -225,7 +225,7 @@ static void a_lying_length_is_not_placed(void **state)
 {
 	uint8_t *s = malloc(1 << 16), *p = s;
 
-	p = put_reply(p, 100, 5000, 5004);  /* reaches into what follows */
+	p = put_reply(p, 100, 5000, 5004);  /* reaches into the next record */
 	p = put_reply(p, 101, 5000, 20000); /* reaches beyond the record */
 	p = put_reply(p, 102, 5000, 0xffffffff);
 	p = put_reply(p, 103, 5000, 5000);
@@ -247,7 +247,7 @@ static void records_are_bounded(void **state)
 	assert_non_null(feed(s, 8, 8, false));
 	put32(s, LAST | TCP_RX_MAX_RECORD);
 	assert_null(feed(s, 8, 8, false));
-	/* the sum of fragments counts, and their number */
+	/* the sum of fragments counts, and the number of fragments */
 	p = put_call(s, 0, 16);
 	put32(p, LAST | (TCP_RX_MAX_RECORD - 15));
 	assert_non_null(feed(s, 24, 8, false));
@@ -288,7 +288,7 @@ static void a_forgotten_call_is_skipped(void **state)
 				forgot = true;
 			}
 		}
-		if (!strstr(seen, "reply 100")) /* was in the middle of it */
+		if (!strstr(seen, "reply 100")) /* the call was in the middle of its reply */
 			for (uint32_t i = 9; i < sink->size; i++)
 				assert_int_equal(sink->data[i], 0xee);
 		assert_non_null(strstr(seen, "reply 101 8\ngood"));

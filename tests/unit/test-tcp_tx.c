@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/tcp/tcp_tx: records out of messages, through a socket that takes as much
- * as the test lets it. Over SOCK_SEQPACKET each sendmsg() is a packet, so that they can be counted.
+ * Unit tests of transport/tcp/tcp_tx: records out of messages, through a socket with the room that
+ * the test sets. Over SOCK_SEQPACKET each sendmsg() is a packet, so that the test can count the
+ * calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "transport/tcp/tcp_tx.h"
 
 #define LAST   0x80000000u
-#define HEADER 24 /* bytes of the RPC header that messages here have */
+#define HEADER 24 /* bytes of the RPC header of these messages */
 #define OFF    (RPC_HEADROOM - HEADER)
 
 static struct mem_pool *pool;
@@ -78,7 +79,7 @@ static void call_finish(struct rpc_call *call)
 	mem_buf_unref(call->msg);
 }
 
-/* The record that x makes with its payloads in it; *n bytes. To be freed. */
+/* The record of x with the payloads inside; *n bytes. To be freed. */
 static uint8_t *record_of(const uint8_t *msg, const struct xdr_out *x, size_t *n)
 {
 	size_t len = HEADER + xdr_out_total(x), from = OFF;
@@ -150,14 +151,14 @@ static void a_message_becomes_a_record(void **state)
 
 		call_init(&call, i);
 		xdr_put_payload(&call.args, &sge);
-		if (i % 2) /* something behind it */
+		if (i % 2) /* more bytes behind */
 			xdr_put_u32(&call.args, 77);
 		assert_int_equal(tcp_tx_call(&tx, &call, OFF), 0);
 		assert_non_null(call.xprt_priv);
 		assert_true(call.posted);
 		assert_int_equal(tcp_tx_queued(&tx), 1);
 		assert_int_equal(tcp_tx_flush(&tx, false), 0);
-		assert_null(call.xprt_priv); /* nobody touches it any more */
+		assert_null(call.xprt_priv); /* tcp_tx has let go of the call */
 		expect_call(&call);
 		call_finish(&call);
 	}
@@ -193,7 +194,7 @@ static void many_records_go_in_one_call(void **state)
 	tx_stop();
 }
 
-/* Pieces of every length, none too, and more of them than one sendmsg() takes. */
+/* Pieces of every length, also zero, and more pieces than one sendmsg() takes. */
 static void pieces_are_gathered(void **state)
 {
 	static struct seg piece[3][SEG_LIST_MAX];
@@ -242,7 +243,7 @@ static void pieces_are_gathered(void **state)
 	tx_stop();
 }
 
-/* A socket that is full: what has not gone stays, and goes on when it is said to be writable. */
+/* A full socket: unsent bytes stay, and go on when the socket is reported writable. */
 static void what_is_left_goes_later(void **state)
 {
 	uint32_t big = 1u << 20;
@@ -266,7 +267,8 @@ static void what_is_left_goes_later(void **state)
 	assert_int_equal(tcp_tx_flush(&tx, false), 1);
 	assert_true(tx.full);
 	assert_int_equal(tcp_tx_call(&tx, &call[1], OFF), 0);
-	assert_int_equal(tcp_tx_flush(&tx, false), 0); /* not asked again: it is known to be full */
+	/* the socket is not tried again: it is known to be full */
+	assert_int_equal(tcp_tx_flush(&tx, false), 0);
 	want = record_of(call[0].msg->data, &call[0].args, &n);
 	got = malloc(n);
 	while (at < n) {
@@ -315,11 +317,12 @@ static void a_peer_may_go_in_the_middle(void **state)
 	assert_int_equal(tcp_tx_flush(&tx, false), 1);
 	close(peer);
 	peer = -1;
-	tcp_tx_flush(&tx, true); /* no signal comes of it */
+	tcp_tx_flush(&tx, true); /* no signal is raised */
 	assert_string_equal(reason, "sending: Broken pipe");
 	assert_int_equal(tcp_tx_call(&tx, &call[1], OFF), -ENOTCONN);
 	assert_non_null(call[0].xprt_priv);
-	tcp_tx_forget(&tx, &call[0]); /* as its owner does, who sends it again elsewhere */
+	/* as the call's owner does, which sends the call again elsewhere */
+	tcp_tx_forget(&tx, &call[0]);
 	assert_null(call[0].xprt_priv);
 	tcp_tx_purge(&tx);
 	call_finish(&call[0]);
@@ -328,7 +331,8 @@ static void a_peer_may_go_in_the_middle(void **state)
 	tx_stop();
 }
 
-/* Taken back: gone, if nothing of it is out; else the stream goes on with the bytes that it had. */
+/* A call that is taken back is gone, if no byte of the call is out; else the stream goes on with
+ * the bytes that the call had. */
 static void a_call_can_be_taken_back(void **state)
 {
 	uint32_t big = 1u << 20;
@@ -353,7 +357,7 @@ static void a_call_can_be_taken_back(void **state)
 	want = record_of(call[0].msg->data, &call[0].args, &n);
 	assert_false(tcp_tx_forget(&tx, &call[1]));
 	assert_true(tcp_tx_forget(&tx, &call[0]));
-	tcp_tx_forget(&tx, &call[0]); /* not here any more */
+	tcp_tx_forget(&tx, &call[0]); /* no longer in this connection */
 	assert_int_equal(tcp_tx_queued(&tx), 2);
 	memset(data->data, 0xee, big);
 	for (size_t at = 0; at < n;) {
@@ -419,7 +423,8 @@ static struct rpc_req *reply_new(struct rpc_xprt *x, unsigned i, size_t size)
 	return req;
 }
 
-/* What replies keep is counted while the peer reads nothing, and until it has read enough. */
+/* The memory of unsent replies counts while the peer reads nothing, and until the peer has read
+ * enough. */
 static void replies_are_owed(void **state)
 {
 	static const struct rpc_xprt_ops ops = {.destroy = destroy};
@@ -458,14 +463,14 @@ static void replies_are_owed(void **state)
 	}
 	assert_true(told > 0);
 	assert_int_equal(tx.owed, 0);
-	/* those that were not sent are ended all the same */
+	/* unsent replies are ended all the same */
 	assert_int_equal(tcp_tx_reply(&tx, reply_new(&x, n, size), OFF), 0);
 	tx_stop();
 	rpc_xprt_unref(&x);
 	assert_true(destroyed);
 }
 
-/* Where the pool has little room, less may be owed. */
+/* With little room in the pool, fewer bytes may be owed. */
 static void a_small_pool_bounds_what_is_owed(void **state)
 {
 	static const struct rpc_xprt_ops ops = {.destroy = destroy};

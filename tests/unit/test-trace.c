@@ -121,7 +121,8 @@ static void threads_write_at_once(void **state)
 		taken++;
 		writer = e.offset >> 32;
 		n = e.offset & UINT32_MAX;
-		assert_true(writer < WRITERS && n + 1 > last[writer]); /* in each one's order */
+		/* in the order of each writer */
+		assert_true(writer < WRITERS && n + 1 > last[writer]);
 		last[writer] = n + 1;
 	}
 	for (unsigned i = 0; i < WRITERS; i++)

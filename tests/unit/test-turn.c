@@ -18,10 +18,10 @@
 #include "tests/unit/kernel-file.h"
 #include "transport/clock.h"
 
-#define FULL  1000u /* bytes that the kernel believes in */
+#define FULL  1000u /* size that the kernel believes */
 #define OTHER 1	    /* another process */
 
-static _Atomic uint64_t size; /* that the server tells; 0: what it is */
+static _Atomic uint64_t size; /* size that the server tells; 0: the real one */
 
 static bool cut_elsewhere(struct nfs_op *op)
 {
@@ -59,7 +59,7 @@ static void asks(pid_t tid)
 	kernel_tid = tid;
 }
 
-/* However slow this machine is. */
+/* Makes the turn last, for any speed of this machine. */
 static void turn_lasts(void)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -221,8 +221,8 @@ static void a_name_that_is_looked_up_waits_as_well(void **state)
 	lock_to_write();
 	asks(OTHER);
 	number = kernel_send(FUSE_LOOKUP, KERNEL_ROOT, "f", 2, NULL, 0);
-	assert_int_equal(
-		kernel_getattr(KERNEL_ROOT, &(struct fuse_attr){0}), 0); /* read behind it */
+	/* read behind the lookup */
+	assert_int_equal(kernel_getattr(KERNEL_ROOT, &(struct fuse_attr){0}), 0);
 	assert_false(kernel_answered(number));
 	asks(getpid());
 	size = 50;
@@ -255,7 +255,7 @@ static void a_turn_is_over_after_a_while(void **state)
 	assert_int_equal(told(send_getattr()), 40);
 }
 
-/* --- those that were told before -------------------------------------------------------------- */
+/* --- earlier answers -------------------------------------------------------------------------- */
 
 static void a_lock_is_granted_when_others_have_handled_a_smaller_size(void **state)
 {
@@ -281,7 +281,7 @@ static void an_open_to_write_is_answered_likewise(void **state)
 	asks(getpid());
 	number = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
 	waits(number);
-	while (turns_tick(fs, false)) /* the other one has had the time */
+	while (turns_tick(fs, false)) /* the other turn has had the time */
 		;
 	assert_int_equal(kernel_wait(number).error, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/wire/ulb. (That no result exceeds its bound is in test-nfs4_res.)
+ * Unit tests of nfsproto/wire/ulb. (test-nfs4_res tests that no result exceeds its bound.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,7 @@ static void the_largest_attributes_stay_below_the_bound(void **state)
 	nfs4_put_attrs(&x, &want, &a);
 	assert_true(xdr_out_ok(&x));
 	assert_true(x.len <= ulb_nfs4_attrs_max(&want));
-	/* each by itself, so that slack in one does not hide want of it in another */
+	/* each attribute alone, so that slack in one does not hide a shortage in another */
 	for (unsigned bit = 0; bit < 96; bit++) {
 		struct nfs4_bitmap one = {{0}, false};
 
@@ -122,8 +122,8 @@ static void unbounded_attributes_count_as_large(void **state)
 	assert_true(ulb_nfs4_attrs_max(&acl) >= 2 * ULB_ATTR_UNBOUNDED);
 }
 
-/* RFC 8267 section 3: a Reply chunk only where it could be needed. With 4096 bytes inline, less the
- * RPC header, the everyday COMPOUNDs must not ask for one. */
+/* RFC 8267 section 3: a Reply chunk only for a reply that may need one. With 4096 bytes inline,
+ * less the RPC header, the everyday COMPOUNDs must not ask for a Reply chunk. */
 static void everyday_replies_fit_inline(void **state)
 {
 	struct nfs4_bitmap stat = nfs4_bits_stat();

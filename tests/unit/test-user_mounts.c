@@ -19,7 +19,7 @@ static const char *unit(const char *dir)
 	return user_mounts_unit(dir, name, sizeof(name)) ? name : NULL;
 }
 
-/* As systemd-escape --path --template=rnfs@.service says. */
+/* The output of systemd-escape --path --template=rnfs@.service. */
 static void names_are_those_of_systemd_escape(void **state)
 {
 	assert_string_equal(unit("/home/u/data"), "rnfs@home-u-data.service");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of the verbs provider, against itself. They need an RDMA device: its address is given
- * in RNFS_TEST_RDMA_ADDR (the virtual machine's tests do so, over soft RoCE and siw). Without it
- * only the error path is tested.
+ * Unit tests of the verbs provider, against itself. The tests need an RDMA device, with its address
+ * in RNFS_TEST_RDMA_ADDR (the virtual machine's tests set one, over soft RoCE and siw). Without a
+ * device only the error path is tested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ struct end {
 };
 
 struct pair {
-	struct mem_pool *pool, *server_pool; /* each role has its own, as in real life */
+	struct mem_pool *pool, *server_pool; /* each role has a separate pool, as in real life */
 	struct prov_params p;
 	struct prov_listener *l;
 	struct end client, server;
@@ -250,7 +250,7 @@ static void data_is_fetched(void **state)
 	mem_buf_unref(source);
 }
 
-/* A write through a door that was closed must not arrive, and ends the connection. */
+/* A write through a closed door must not arrive, and ends the connection. */
 static void a_closed_door_is_closed(void **state)
 {
 	struct pair *t = *state;

@@ -30,13 +30,14 @@ enum link {
 	LINK_SLL2 = 276,
 };
 
-/* How a capture is made. */
+/* The form of a capture. */
 struct form {
 	bool ng, swapped, ns;
 	enum link link;
 	bool crc, markers;
-	size_t piece; /* bytes of a segment of TCP; 0: as long as it goes */
-	bool reorder; /* each second one of a direction comes before the one before it, and again */
+	size_t piece; /* bytes of a segment of TCP; 0: as long as possible */
+	bool reorder; /* each second segment of a direction is swapped with the one before, and
+			 repeated */
 };
 
 struct file {
@@ -44,7 +45,7 @@ struct file {
 	size_t len;
 };
 
-/* One direction: its bytes, and where its FPDUs begin. */
+/* One direction: the bytes, and where the FPDUs begin. */
 struct flowing {
 	uint8_t buf[65536];
 	size_t len, fpdus;
@@ -210,7 +211,7 @@ static void put_ip(struct file *p, const struct form *form, unsigned side, size_
 }
 
 static const uint16_t ports[2] = {1023, 20049};
-/* Near their end, so that they begin anew in the middle. */
+/* Near the end of the number space, so that the numbers wrap in the middle. */
 static const uint32_t first[2] = {0xffffff00, 0xfffffff0};
 
 static void tcp(struct file *f, const struct form *form, unsigned side, const struct flowing *s,
@@ -230,11 +231,11 @@ static void tcp(struct file *f, const struct form *form, unsigned side, const st
 	zeros(&p, 6);
 	put(&p, s->buf + at, n);
 	if (form->link == LINK_ETHERNET && p.len < 60)
-		zeros(&p, 60 - p.len); /* its shortest frame */
+		zeros(&p, 60 - p.len); /* the shortest frame of Ethernet */
 	packet(f, form, &p, us);
 }
 
-/* Sends what a direction has from `at` on; us: when. */
+/* Sends the bytes of a direction from `at` on; us: the time. */
 static void send_all(struct file *f, const struct form *form, unsigned side,
 	const struct flowing *s, size_t at, uint64_t us)
 {
@@ -273,7 +274,7 @@ static void set_up(struct flowing s[2], const struct form *form)
 	}
 }
 
-/* Bytes of an FPDU, with the markers where they belong. */
+/* Adds bytes of an FPDU, with the markers at their places. */
 static void stream_bytes(struct flowing *s, const struct form *form, const uint8_t *p, size_t n)
 {
 	while (n--) {
@@ -336,7 +337,7 @@ static void write_bytes(struct flowing *s, const struct form *form, size_t n)
 	fpdu(s, form, ulpdu, hdr + n);
 }
 
-/* A call in two segments, a long one that takes markers, and their replies. */
+/* A call in two segments, a long call with markers, and the replies. */
 static void make(struct file *f, const struct form *form)
 {
 	static const uint32_t call[] = {7, 2, 0x00400020, 0, 0, 0, 0, 0, 0, 7, 0, 2, 100003, 4, 1};
@@ -361,7 +362,7 @@ static void make(struct file *f, const struct form *form)
 	send_all(f, form, 1, &s[1], sent[1], 1001540);
 }
 
-/* --- reading it back -------------------------------------------------------------------------- */
+/* --- reading the capture back ----------------------------------------------------------------- */
 
 static int read_back(const void *data, size_t len, struct sink *counts, char **text)
 {
@@ -455,7 +456,7 @@ static void a_wrong_crc_is_told(void **state)
 	free(text);
 }
 
-/* A capture that ends anywhere is read up to there. */
+/* A capture that ends anywhere is read up to the end. */
 static void what_is_cut_off_is_safe(void **state)
 {
 	static struct file f;
@@ -493,7 +494,7 @@ static void what_is_missing_is_told(void **state)
 	size_t at;
 
 	make(&f, &form);
-	/* without the sixth packet, which is one of a call */
+	/* without the sixth packet, which belongs to a call */
 	g.len = 0;
 	put(&g, f.buf, 24);
 	at = 24;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of contrib/rnfs-wire/header: a vector for every message type and every arm of a union
- * of every dialect, its words from the XDR of the drafts (wire-vecs.h).
+ * of every dialect, with words from the XDR of the drafts (wire-vecs.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define MAX_WORDS 80
 
-/* Its words as they are on the wire, at the end of memory that has nothing behind it. */
+/* The words in wire form, at the end of allocated memory. */
 static uint8_t *bytes_of(const struct wire_vec *v, size_t len)
 {
 	uint8_t all[MAX_WORDS * 4], *p = malloc(len ? len : 1);
@@ -48,7 +48,7 @@ static void read_vec(const struct wire_vec *v, enum header_dialect d, size_t len
 	free(msg);
 }
 
-/* The line and the details, as they are printed. */
+/* The printed line and details. */
 static void every_vector_is_put_into_words(void **state)
 {
 	struct text t, all;
@@ -102,7 +102,7 @@ static void what_is_cut_off_is_wrong_at_every_byte(void **state)
 				assert_int_equal(h.verdict, HEADER_WRONG);
 			read_vec(v, HEADER_AUTO, len, &h, &t);
 		}
-		/* of an RPC message that is cut off only the transport header is read */
+		/* if the RPC message is cut off, only the transport header is read */
 		for (size_t len = whole.len + 4; len < v->n * 4; len++) {
 			read_vec(v, v->dialect, len, &h, &t);
 			assert_int_equal(h.len, whole.len);
@@ -133,7 +133,7 @@ static void any_word_may_be_anything(void **state)
 	text_finish(&t);
 }
 
-/* What the transport takes is understood here, too, and what it refuses is said. */
+/* A message that the transport takes is understood here, too, and a refused one is reported. */
 static void the_codec_is_not_contradicted(void **state)
 {
 	struct rpcrdma_hdr theirs;
@@ -158,7 +158,8 @@ static void the_codec_is_not_contradicted(void **state)
 				h.proc <= (v2 ? RDMA_CONNPROP : RDMA_ERROR))
 				assert_non_null(strstr(text_str(&t), "rnfs refuses this"));
 			if (!rc && h.verdict == HEADER_WRONG)
-				assert_int_equal(h.proc, RDMA_CONNPROP); /* props are apart */
+				/* properties are separate */
+				assert_int_equal(h.proc, RDMA_CONNPROP);
 		}
 	}
 	text_finish(&t);

@@ -12,7 +12,7 @@
 
 #include "cli/word.h"
 
-/* text as a word, and back. */
+/* Encodes text as a word, and decodes the word. */
 static void goes_through(const char *text, const char *as)
 {
 	char line[200];

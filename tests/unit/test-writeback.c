@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/writeback and fs/flush: what becomes of writes that were answered before the
- * server had them.
+ * Unit tests of cache/writeback and fs/flush: the fate of writes that were answered before the
+ * server had the data.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void a_stream_is_written_in_large_pieces(void **state)
 	assert_int_equal(count(NFS_WRITE), 2);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	expect(0, LARGE);
-	/* the kernel's largest are sent as they are, at once */
+	/* the kernel's largest writes are sent unchanged, at once */
 	put(LARGE, LARGE);
 	assert_int_equal(count(NFS_WRITE), 3);
 	assert_int_equal(kernel_fsync(node, fh), 0);
@@ -65,7 +65,7 @@ static void old_data_is_sent_by_itself(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 }
 
-/* The server has restarted: what was not committed is written again, and nobody notices. */
+/* The server has restarted: uncommitted data is written again, and no program notices. */
 static void a_restart_is_not_noticed(void **state)
 {
 	put(0, LARGE);
@@ -82,7 +82,7 @@ static void a_restart_is_not_noticed(void **state)
 	assert_true(count(NFS_WRITE) >= 5);
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	/* seen by a write that is not gathered */
+	/* noticed by a write that is not gathered */
 	put(0, LARGE);
 	fake_knobs.verf++;
 	assert_int_equal(kernel_write(node, fh, 0, large, 10, O_RDWR | O_DIRECT), 10);
@@ -102,7 +102,7 @@ static void a_server_that_never_stays_is_an_error(void **state)
 	put(0, LARGE);
 	fake_knobs.script = always_another;
 	assert_int_equal(kernel_fsync(node, fh), -EIO);
-	used(); /* what comes after the answer has been done */
+	used(); /* the work after the answer is done */
 	fake_knobs.script = NULL;
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
@@ -121,12 +121,12 @@ static void a_write_that_fails_is_told_once_to_each(void **state)
 	assert_int_equal(kernel_fsync(node, other), -ENOSPC);
 	assert_int_equal(kernel_fsync(node, other), 0);
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	/* who goes on writing is told at once */
+	/* a process that goes on writing is told at once */
 	assert_int_equal(kernel_write(node, fh, 0, large, 100, O_RDWR), -ENOSPC);
 	fake_knobs.fail[NFS_WRITE] = 0;
 	put(0, 100);
 	assert_int_equal(kernel_fsync(node, fh), 0);
-	/* and need not wait any more */
+	/* and the process need not wait any more */
 	fake_knobs.hang[NFS_WRITE] = true;
 	put(100, 100);
 	fake_knobs.hang[NFS_WRITE] = false;
@@ -143,7 +143,7 @@ static void a_commit_that_fails_is_told(void **state)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	put(0, LARGE);
 	fake_knobs.fail[NFS_COMMIT] = -EDQUOT;
-	close_file_again(); /* what cannot be made safe is given up */
+	close_file_again(); /* data that cannot be made safe is given up */
 	fake_knobs.fail[NFS_COMMIT] = 0;
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
 	assert_int_equal(kernel_fsync(node, fh), -EDQUOT);
@@ -178,14 +178,15 @@ static uint64_t send_fsync(uint64_t handle)
 	return kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
 }
 
-/* The writer may not COMMIT any more. Nobody is told as long as somebody might. */
+/* The writer may not COMMIT any more. No caller is told of an error as long as one of the callers
+ * might have the right. */
 static void who_may_commits_of_those_who_wait(void **state)
 {
 	uint64_t reader = open_as(READER), stranger = open_as(STRANGER), asked[3];
 
 	put(0, LARGE);
 	fake_knobs.script = only_strangers_commit;
-	/* nobody waits */
+	/* no caller waits */
 	assert_true(writeback_sync(fs->writeback));
 	assert_int_equal(count(NFS_COMMIT), 1);
 	assert_int_equal(kernel_fsync(node, stranger), 0);
@@ -198,14 +199,14 @@ static void who_may_commits_of_those_who_wait(void **state)
 	asked[0] = send_fsync(fh);
 	asked[1] = send_fsync(reader);
 	asked[2] = send_fsync(stranger);
-	used(); /* all have been read */
+	used(); /* the worker has read all requests */
 	fake_knobs.hang[NFS_COMMIT] = false;
 	fake_release(fs->client);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(kernel_wait(asked[i]).error, 0);
 	assert_int_equal(count(NFS_COMMIT), 6);
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	/* none of them may */
+	/* none of the callers has the right */
 	put(0, LARGE);
 	fake_knobs.hang[NFS_COMMIT] = true;
 	asked[0] = send_fsync(fh);
@@ -227,7 +228,7 @@ static void what_was_written_is_what_is_seen(void **state)
 	struct fuse_attr a;
 
 	put(0, 5000);
-	/* a name is looked up while the server knows of nothing */
+	/* a name is looked up before the server has any data */
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	assert_int_equal(e.attr.size, 5000);
 	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
@@ -235,19 +236,19 @@ static void what_was_written_is_what_is_seen(void **state)
 	assert_int_equal(kernel_getattr(node, &a), 0);
 	assert_int_equal(a.size, 5000);
 	assert_int_equal(count(NFS_WRITE), 1);
-	/* bytes that are not on the server, and a hole that ends where they begin */
+	/* bytes that are not on the server, and a hole up to the first of the bytes */
 	put(4000, 2000);
 	expect(4500, 1500);
 	put(50000, 10);
 	assert_int_equal(kernel_read(node, fh, 20000, back, 1000), 1000);
-	/* bytes that are: nothing need be written for them */
+	/* bytes that are on the server: no WRITE is needed */
 	put(60000, 10);
 	assert_int_equal(kernel_read(node, fh, 0, back, 1000), 1000);
 	assert_int_equal(count(NFS_WRITE), 3);
 	assert_int_equal(kernel_flush(node, fh), 0);
 }
 
-/* O_DIRECT writes over what is unstable: that is not written again over it. */
+/* O_DIRECT writes over UNSTABLE data: the old data is not written again over the new. */
 static void a_write_by_another_way_comes_after(void **state)
 {
 	put(0, LARGE);
@@ -256,7 +257,7 @@ static void a_write_by_another_way_comes_after(void **state)
 	fake_knobs.verf++;
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	expect(0, LARGE);
-	/* and what was gathered is written before it */
+	/* and gathered data is written before the O_DIRECT write */
 	put(0, 100);
 	memset(large, 0x66, 50);
 	assert_int_equal(kernel_write(node, fh, 0, large, 50, O_RDWR | O_DIRECT), 50);
@@ -309,14 +310,14 @@ static void who_is_killed_does_not_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Somebody reads, and all that there is room for is kept until it is committed. */
+/* A program reads while all memory is kept for data that waits for a COMMIT. */
 static void what_is_kept_makes_room_for_who_reads(void **state)
 {
 	size_t limit = fs->data_limit;
 	struct fuse_attr a;
 
 	put(0, LARGE / 4);
-	assert_int_equal(kernel_getattr(node, &a), 0); /* it is sent */
+	assert_int_equal(kernel_getattr(node, &a), 0); /* the COMMIT is sent */
 	assert_int_equal(count(NFS_WRITE), 1);
 	assert_int_equal(count(NFS_COMMIT), 0);
 	used(); /* the worker has its block again */
@@ -336,7 +337,7 @@ static unsigned opens_of(struct inode *ino)
 	return n;
 }
 
-/* What waits for a WRITE is answered, and lets go of what it has. */
+/* An open that waits for a WRITE is answered, and lets go of its references. */
 static void who_opens_and_is_killed_leaves_nothing(void **state)
 {
 	struct fuse_create_in create = {.flags = O_RDWR | O_TRUNC, .mode = 0644};
@@ -351,7 +352,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	number[0] = kernel_send(FUSE_OPEN, node, &open, sizeof(open), NULL, 0);
 	number[1] = kernel_send(FUSE_CREATE, KERNEL_ROOT, &create, sizeof(create), "f", 2);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	while (ino->nopen < 3) /* CREATE has been answered by the server */
+	while (ino->nopen < 3) /* the server has answered CREATE */
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(kernel_answered(number[i]));
@@ -367,7 +368,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	while (opens_of(ino) > 1)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 1000); /* nor has the CREATE truncated anything */
+	assert_int_equal(a.size, 1000); /* nor has the CREATE truncated the file */
 }
 
 /* Pages that are written back after the last close(2). */

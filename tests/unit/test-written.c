@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/written: what was written beside truncations, restarts, and answers that come
- * late.
+ * Unit tests of cache/written: written data beside truncations, restarts, and late answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +31,8 @@ static bool answers_of_before(struct nfs_op *op)
 	return true;
 }
 
-/* A name is looked up; the server answers as of before a WRITE, and its answer comes behind that of
- * the WRITE: the kernel, which has long written, would cut its file short. */
+/* A name is looked up. The server answers with the size from before a WRITE, and the answer comes
+ * after that of the WRITE. Without a check, the kernel would cut its file short. */
 static void an_answer_that_comes_late_cuts_nothing_off(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -87,7 +86,7 @@ static void what_was_cut_off_does_not_come_back(void **state)
 	assert_int_equal(a.size, 0);
 }
 
-/* CREATE finds a file that is there after all, and truncates it. */
+/* CREATE finds that the file exists, and truncates the file. */
 static void create_again(uint64_t *other)
 {
 	uint64_t found;
@@ -107,12 +106,12 @@ static void what_a_new_name_truncates_does_not_come_back(void **state)
 	assert_int_equal(kernel_getattr(node, &a), 0);
 	assert_int_equal(a.size, 0);
 	assert_int_equal(kernel_release(node, other), 0);
-	/* nor if it is not truncated then */
+	/* nor if the truncation fails */
 	put(0, 1000);
 	fake_knobs.fail[NFS_SETATTR] = -EIO;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR | O_TRUNC, &node, &other), -EIO);
 	fake_knobs.fail[NFS_SETATTR] = 0;
-	/* what is written behind it stays */
+	/* data that is written after the truncation stays */
 	create_again(&other);
 	put(0, 500);
 	assert_int_equal(kernel_fsync(node, fh), 0);
@@ -177,7 +176,8 @@ static void put_and_send(uint64_t off)
 	assert_int_equal(kernel_read(node, fh, off, back, 1), 1);
 }
 
-/* The server has a piece, and is to cut it off; its answer is not there yet. */
+/* The server has a piece of data, and has got a truncation of that piece; the answer has not come
+ * yet. */
 static uint64_t truncation(void)
 {
 	struct fuse_setattr_in in = {.valid = FATTR_SIZE | FATTR_FH, .fh = fh, .size = 0};
@@ -203,7 +203,8 @@ static void truncation_ends(uint64_t number, int error)
 	fake_knobs.fail[NFS_SETATTR] = 0;
 }
 
-/* What another process writes meanwhile may have come to the server behind it: that is kept. */
+/* Another process's write meanwhile may have come to the server after the truncation: that data is
+ * kept. */
 static void what_is_written_beside_a_truncation_stays(void **state)
 {
 	uint64_t number = truncation();
@@ -218,7 +219,7 @@ static void what_is_written_beside_a_truncation_stays(void **state)
 	fake_knobs.script = NULL;
 }
 
-/* A restart is seen before the answer: nobody knows what has become of the piece. */
+/* A restart is seen before the answer: the fate of the piece is unknown. */
 static void a_restart_beside_a_truncation(void **state)
 {
 	struct fuse_fsync_in in = {.fh = fh};
@@ -234,7 +235,7 @@ static void a_restart_beside_a_truncation(void **state)
 	truncation_ends(number, 0);
 	assert_int_equal(kernel_wait(fsync).error, 0);
 	assert_false(has_written(0));
-	/* it was not carried out */
+	/* the truncation was not carried out */
 	assert_int_equal(kernel_fsync(node, fh), 0);
 	number = truncation();
 	fake_knobs.verf++;
@@ -258,8 +259,8 @@ static bool takes_two(struct nfs_op *op)
 	return true;
 }
 
-/* A COMMIT is under way; a WRITE tells of a restart before its answer does, and what was to be
- * committed is being written again when it comes. */
+/* A COMMIT is under way. A WRITE tells of a restart before the COMMIT is answered. When that answer
+ * comes, the data is being written again. */
 static void a_commit_says_nothing_of_what_is_written_again(void **state)
 {
 	struct dirty_file *d = &inode_of(fs->inodes, node)->written.dirty;
@@ -274,7 +275,8 @@ static void a_commit_says_nothing_of_what_is_written_again(void **state)
 	assert_int_equal(nwrote, 1);
 	fake_knobs.hang[NFS_COMMIT] = true;
 	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it is sent */
+	/* the COMMIT is sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	fake_knobs.verf++;
 	put(LARGE, PIECE);
 	getattr = kernel_send(FUSE_GETATTR, node, &get, sizeof(get), NULL, 0);
@@ -299,8 +301,8 @@ static bool answers_in_part(struct nfs_op *op)
 	return false;
 }
 
-/* The server has taken half of a WRITE when it restarts; a COMMIT tells of that before the other
- * half is answered, which then says nothing new. */
+/* The server has taken half of a WRITE when it restarts. A COMMIT tells of the restart before the
+ * other half is answered; then that answer brings no news. */
 static void a_restart_between_the_parts_of_a_write(void **state)
 {
 	struct written *w = &inode_of(fs->inodes, node)->written;
@@ -330,9 +332,9 @@ static void a_restart_between_the_parts_of_a_write(void **state)
 	fake_knobs.script = NULL;
 }
 
-/* --- what other clients change ---------------------------------------------------------------- */
+/* --- changes by other clients ----------------------------------------------------------------- */
 
-/* The server shows a version that is so much newer than the one before. */
+/* The server shows a version that is newer by this much. */
 static void look_at_version(uint64_t newer)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -362,7 +364,7 @@ static void what_another_client_may_have_replaced_is_not_written_again(void **st
 	look_at_version(0);
 	fake_knobs.hang[NFS_COMMIT] = true;
 	look_at_version(1);
-	put(LARGE, LARGE); /* after that change: it is known to be the newer */
+	put(LARGE, LARGE); /* after that change: the WRITE is known to be newer */
 	assert_int_equal(count(NFS_WRITE), 2);
 	fake_knobs.verf++;
 	fake_knobs.script = notes_writes;
@@ -387,7 +389,7 @@ static void what_was_told_as_lost_is_dropped_at_the_last_close(void **state)
 	assert_int_equal(kernel_write(node, other, 0, large, LARGE, O_RDWR), LARGE);
 	fake_knobs.fail[NFS_COMMIT] = -EIO;
 	assert_int_equal(kernel_flush(node, other), -EIO);
-	put(LARGE, PIECE); /* no program has been told of these bytes */
+	put(LARGE, PIECE); /* no program has been told of the loss of these bytes */
 	fake_knobs.fail[NFS_COMMIT] = 0;
 	fake_knobs.verf++;
 	fake_knobs.script = notes_writes;
@@ -457,7 +459,7 @@ static void what_is_unstable_is_committed_by_itself(void **state)
 	writeback_tick(fs->writeback);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	/* while more and more is written */
+	/* while more and more data is written */
 	put(0, LARGE);
 	w->kept_since -= 11 * NSEC_PER_SEC;
 	writeback_tick(fs->writeback);

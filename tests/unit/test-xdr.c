@@ -95,7 +95,7 @@ static void short_input_is_bad(void **state)
 	assert_int_equal(xdr_in_left(&x), 0);
 	assert_false(xdr_in_ok(&x));
 	xdr_in_init(&x, buf, 8);
-	assert_null(xdr_get_opaque(&x, 4, &n)); /* over its maximum */
+	assert_null(xdr_get_opaque(&x, 4, &n)); /* over the maximum */
 	xdr_in_init(&x, buf, 3);
 	assert_int_equal(xdr_get_u32(&x), 0);
 	assert_false(xdr_in_ok(&x));
@@ -176,7 +176,7 @@ static void check_placed(uint32_t pos, uint32_t len, bool good)
 static void placed_payload_is_found(void **state)
 {
 	check_placed(8, 5, true);
-	check_placed(8, 8, true); /* with its round-up */
+	check_placed(8, 8, true); /* with the round-up */
 	check_placed(XDR_POS_NEXT, 5, true);
 	check_placed(8, 6, false);
 	check_placed(XDR_POS_NEXT, 4, false);
@@ -229,7 +229,7 @@ static void a_payload_in_pieces(void **state)
 		xdr_in_init(&x, placed_stream, sizeof(placed_stream));
 		x.payload[x.npayloads++] = (struct xdr_payload){.pos = 8, .data = l};
 		xdr_get_u32(&x);
-		if (whole) { /* there is no one place to point to */
+		if (whole) { /* there is no single place to point to */
 			assert_null(xdr_get_payload(&x, 5, &n, &placed));
 			assert_false(xdr_in_ok(&x));
 			continue;
@@ -249,7 +249,8 @@ static void a_payload_in_pieces(void **state)
 	assert_int_equal(got.len, 0);
 }
 
-/* Each payload says of which operation it is; where items are noted, one without data does, too. */
+/* Each payload names its operation; where items are noted, an operation without data has an item,
+ * too. */
 static void items_are_noted(void **state)
 {
 	struct mem_sge data = {.addr = (void *)"payload", .len = 7};
@@ -329,8 +330,8 @@ static void a_payload_never_taken_is_noticed(void **state)
 	assert_false(xdr_in_done(&x));
 }
 
-/* RDMA_MSGP of RPC-over-RDMA as of 2005: what is long enough begins at a multiple of 16, counted
- * from 8 bytes before. */
+/* RDMA_MSGP of RPC-over-RDMA as of 2005: an opaque that is long enough begins at a multiple of 16,
+ * counted from 8 bytes before. */
 static void padding_is_passed_over(void **state)
 {
 	static const uint8_t in[] = {0, 0, 0, 4, 'a', 'b', 'c', 'd', /* below the threshold */

@@ -32,7 +32,7 @@ static void scramble(uint8_t *p, size_t n, uint32_t seq)
 		p[i] ^= (uint8_t)(seq * 31 + i + 1);
 }
 
-/* Sequence number and the whole of plain as one opaque that nobody else can read. */
+/* Puts the sequence number and the whole of plain as one opaque that only the peer can read. */
 static int put_wrapped(struct xdr_out *out, uint32_t seq, const struct xdr_out *plain)
 {
 	uint32_t total = (uint32_t)xdr_out_total(plain), at = 0;
@@ -98,7 +98,7 @@ static struct toy_auth *of_wrapping(struct rpc_auth *a)
 
 static uint32_t room(const struct rpc_auth *a, const struct rpc_call *call)
 {
-	return 8 + 12 + 8 + 4 + 100; /* more than is used */
+	return 8 + 12 + 8 + 4 + 100; /* more than the flavor uses */
 }
 
 static void put_cred(struct xdr_out *x, uint32_t handle, uint32_t seq, uint32_t service)
@@ -197,7 +197,7 @@ static void init_done(struct rpc_call *call, int error, struct xdr_in *res)
 	t->initializing = false;
 }
 
-/* A call of the flavor's own gets another context. */
+/* A call of the flavor gets another context. */
 static int refresh(struct toy_auth *t, struct rpc_call *call)
 {
 	if (call->auth_stat == TOY_PROBLEM && !t->initializing)
@@ -329,7 +329,7 @@ static void put_verf(
 	uint32_t d;
 
 	if (!s)
-		return; /* a reply to a call of the flavor's own */
+		return; /* a reply to a call of the flavor */
 	d = digest(&s->last, 4) + atomic_exchange(&t->lie, false);
 	memcpy(buf, &d, 4);
 	*v = (struct rpc_opaque_auth){.flavor = TOY_FLAVOR, .len = 4, .body = buf};

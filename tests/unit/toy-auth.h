@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * toy-auth: a flavor of authentication that protects nothing, and has all the parts of one that
- * does (RPCSEC_GSS): contexts that must be made by calls of its own and can be lost, a sequence
+ * toy-auth: a flavor of authentication that protects nothing, and has all parts of one that
+ * does (RPCSEC_GSS): contexts that must be made by separate calls and can be lost, a sequence
  * number in each transmission, verifiers both ways, and, if wanted, arguments and results that only
  * the two ends can read.
  *
- * One object stands for both ends. Its counters are atomic.
+ * One object stands for both ends. The counters are atomic.
  */
 #ifndef RNFS_TESTS_UNIT_TOY_AUTH_H
 #define RNFS_TESTS_UNIT_TOY_AUTH_H
@@ -17,12 +17,13 @@
 
 #define TOY_FLAVOR  0x70700000u
 #define TOY_UID	    4711
-#define TOY_PROBLEM 14 /* auth_stat: the context is not known (RFC 2203 section 5.3.3.3) */
+#define TOY_PROBLEM 14 /* auth_stat: the context is unknown (RFC 2203 section 5.3.3.3) */
 #define TOY_SEEN    256
 
 struct toy_auth {
-	struct rpc_auth plain, wrapping, init; /* the requester's choice; init: for its own calls */
-	struct rpc_auth *responder[2];	       /* for rpc_server_params.auth */
+	/* the requester's choice; init: for the flavor's own calls */
+	struct rpc_auth plain, wrapping, init;
+	struct rpc_auth *responder[2]; /* for rpc_server_params.auth */
 
 	/* requester */
 	struct rpc_client *client; /* set by the test, for refresh() */
@@ -34,7 +35,7 @@ struct toy_auth {
 	atomic_uint marshals, wraps, checks, unwraps, refreshes, releases;
 
 	/* responder */
-	atomic_uint context; /* the handle that is valid */
+	atomic_uint context; /* the valid handle */
 	atomic_bool reject;  /* every credential */
 	atomic_bool lie;     /* the next verifier is wrong */
 	atomic_uint accepts, drops, answers, args, results, ends;

@@ -53,7 +53,7 @@ static int toy_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 	return n;
 }
 
-/* One of the codes that version 1 has not. */
+/* One of the codes that version 1 lacks. */
 static int decode_error(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
 	rpcrdma_hdr_init(h, get(msg, 0), RPCRDMA_DIR_REPLY, RDMA_ERROR);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Messages of every dialect of RPC-over-RDMA in words of 32 bits, from the XDR of the drafts, and
- * what rnfs-wire is to say of them.
+ * the words of rnfs-wire about each message.
  */
 #ifndef RNFS_TESTS_UNIT_WIRE_VECS_H
 #define RNFS_TESTS_UNIT_WIRE_VECS_H
@@ -15,9 +15,9 @@ struct wire_vec {
 	const uint32_t *words;
 	unsigned n;
 	const char *says;
-	size_t whole_at;   /* bytes of its beginning that are a whole message themselves */
-	const char *found; /* without being told the dialect, another name; NULL: the same */
-	bool guessed;	   /* ... and which one it is cannot be known */
+	size_t whole_at;   /* length of a beginning that is a whole message itself */
+	const char *found; /* the name if the dialect is not given; NULL: the same */
+	bool guessed;	   /* ... and the dialect cannot be known */
 };
 
 #define XID 0x11223344
@@ -92,7 +92,7 @@ static const struct wire_vec wire_vecs[] = {
 		WORDS(XID, 1, 32, 6, 0),
 		.says = "version 1, unknown type 6, xid 0x11223344, 20 bytes\n"
 			"    credits: 32\n"},
-	{HEADER_V1, HEADER_WRONG, /* a list that is none */
+	{HEADER_V1, HEADER_WRONG, /* an invalid list */
 		WORDS(XID, 1, 32, 0, 2, 0, 0, CALL),
 		.says = "version 1, RDMA_MSG, xid 0x11223344, 68 bytes\n"
 			"    credits: 32\n"
@@ -167,7 +167,7 @@ static const struct wire_vec wire_vecs[] = {
 			"    flags: MORE\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    RPC call, 40 bytes: NFS (100003) version 4, COMPOUND (1)\n"},
-	{HEADER_V2, HEADER_OK, /* chunks may not be in it */
+	{HEADER_V2, HEADER_OK, /* without the right to have chunks */
 		WORDS(XID, 2, 0x400020, 0, 2, 0, 1, 148, 1, 2, 0, 3, 0, 0, 0, CALL),
 		.says = "version 2, RDMA2_MSG, call, xid 0x11223344, 100 bytes\n"
 			"    flags: MORE\n"
@@ -281,35 +281,35 @@ static const struct wire_vec wire_vecs[] = {
 			"    Host Authentication Message: 6 bytes\n"
 			"    property 0x00000007 (unknown): 0 bytes\n"
 			"    Reverse Request Support: the default\n"},
-	{HEADER_V2, HEADER_WRONG, /* one of the wrong length */
+	{HEADER_V2, HEADER_WRONG, /* a property of the wrong length */
 		WORDS(XID, 2, 0x400020, 5, 0, 1, 1, 8, 0, 0),
 		.says = "version 2, RDMA2_CONNPROP, xid 0x11223344, 40 bytes\n"
 			"    flags: none\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    properties: 1\n"
 			"    wrong: the properties: a number is not 4 bytes long\n"},
-	{HEADER_V2, HEADER_WRONG, /* one that is no opaque */
+	{HEADER_V2, HEADER_WRONG, /* a property that is no opaque */
 		WORDS(XID, 2, 0x400020, 5, 0, 1, 6, 4, 1),
 		.says = "version 2, RDMA2_CONNPROP, xid 0x11223344, 36 bytes\n"
 			"    flags: none\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    properties: 1\n"
 			"    wrong: the properties: the Host Authentication Message is no opaque\n"},
-	{HEADER_V2, HEADER_WRONG, /* something behind them */
+	{HEADER_V2, HEADER_WRONG, /* more words behind */
 		WORDS(XID, 2, 0x400020, 5, 0, 0, 0),
 		.says = "version 2, RDMA2_CONNPROP, xid 0x11223344, 28 bytes\n"
 			"    flags: none\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    properties: 0\n"
 			"    wrong: the properties: something is left over behind them\n"},
-	{HEADER_V2, HEADER_OK, /* flags that are not known */
+	{HEADER_V2, HEADER_OK, /* unknown flags */
 		WORDS(XID, 2, 0x400020, 0, 8, 0, 0, 0, 0, CALL),
 		.says = "version 2, RDMA2_MSG, call, xid 0x11223344, 76 bytes\n"
 			"    flags: unknown 0x00000008\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    RPC call, 40 bytes: NFS (100003) version 4, COMPOUND (1)\n"
 			"    rnfs refuses this: INVAL_HTYPE\n"},
-	{HEADER_V2, HEADER_UNKNOWN, /* a type that is not known */
+	{HEADER_V2, HEADER_UNKNOWN, /* an unknown type */
 		WORDS(XID, 2, 0x400020, 6, 0),
 		.says = "version 2, unknown type 6, xid 0x11223344, 20 bytes\n"
 			"    flags: none\n"
@@ -464,14 +464,14 @@ static const struct wire_vec wire_vecs[] = {
 			"    found in: xid 0x11223344, call, transmission 2\n"
 			"    after: xid 0x11223344, reply, transmission 0\n"
 			"    wrong: the report of an error: no such error\n"},
-	{HEADER_V2, HEADER_WRONG, /* a place that is none */
+	{HEADER_V2, HEADER_WRONG, /* an invalid place */
 		WORDS(XID, 2, 0x400020, 0x52540006, 1, 1, 0, 0, 3, 0, 1, 0),
 		.says = "version 2, Transmit Response, reply, xid 0x11223344, 48 bytes\n"
 			"    flags: RESPONSE\n"
 			"    credits: 32 granted, 64 at most\n"
 			"    0 bytes of data, position 0:\n"
 			"    wrong: where its data is: no such type of a place in a message\n"},
-	{HEADER_V2, HEADER_WRONG, /* a direction that is none */
+	{HEADER_V2, HEADER_WRONG, /* an invalid direction */
 		WORDS(XID, 2, 0x400020, 0x52540005, 0, 0, 1, 0, 0, 1, 0, 5),
 		.says = "version 2, Transmit Request, xid 0x11223344, 48 bytes\n"
 			"    flags: none\n"
@@ -524,7 +524,7 @@ static const struct wire_vec wire_vecs[] = {
 		.says = "version 2 of 2016, RDMA2_ERROR, reply, xid 0x11223344, 20 bytes\n"
 			"    credits: 32\n"
 			"    error 4, which is not known\n"},
-	{HEADER_V2_2016, HEADER_WRONG, /* a direction that is none */
+	{HEADER_V2_2016, HEADER_WRONG, /* an invalid direction */
 		WORDS(XID, 2, 32, 0, 2, 0, 0, 0, CALL),
 		.says = "version 2 of 2016, RDMA2_MSG, xid 0x11223344, 72 bytes\n"
 			"    credits: 32\n"
@@ -620,13 +620,13 @@ static const struct wire_vec wire_vecs[] = {
 		.says = "version 2 of 2016, RDMA2_OPTIONAL, xid 0x11223344, 32 bytes\n"
 			"    credits: 32\n"
 			"    operation 3 (of properties), which says 4 bytes\n"},
-	{HEADER_V2_2016, HEADER_UNKNOWN, /* an operation that is not known */
+	{HEADER_V2_2016, HEADER_UNKNOWN, /* an unknown operation */
 		WORDS(XID, 2, 32, 5, 0, 9, 4, 0),
 		.says = "version 2 of 2016, RDMA2_OPTIONAL, xid 0x11223344, 32 bytes\n"
 			"    credits: 32\n"
 			"    operation 9 (unknown), which says 4 bytes\n"
 			"    an operation that is not known\n"},
-	{HEADER_V2_2016, HEADER_WRONG, /* something behind what it says */
+	{HEADER_V2_2016, HEADER_WRONG, /* more words behind the operation */
 		WORDS(XID, 2, 32, 5, 0, 7, 16, 1, 6, 8, 9, 0x61616161, 0x62626262),
 		.says = "version 2 of 2016, RDMA2_OPTIONAL, xid 0x11223344, 52 bytes\n"
 			"    credits: 32\n"

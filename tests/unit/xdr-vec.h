@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of hex (white space ignored) to out; returns how many. */
+/* Decodes hex (white space ignored) to out. Returns the number of bytes. */
 static inline size_t vec_bytes(const char *hex, uint8_t *out, size_t cap)
 {
 	size_t n = 0;
@@ -36,7 +36,7 @@ static inline size_t vec_bytes(const char *hex, uint8_t *out, size_t cap)
 	return n;
 }
 
-/* 0 if equal; else says where they differ. */
+/* Returns 0 if equal; else prints where the two differ. */
 static inline int vec_differ(
 	const char *what, const uint8_t *got, size_t ngot, const uint8_t *want, size_t nwant)
 {
