@@ -5,8 +5,8 @@
  *
  * A handle names an object by the identity that the file system gives: the inode number and, to
  * tell a re-used inode number, the kernel's own file handle or the time of birth. A keyed checksum
- * (SipHash 2-4) ends the handle. The server refuses bytes that it did not issue for this directory
- * before it looks anything up.
+ * (SipHash 2-4) ends the handle. The server refuses bytes not issued for this directory before any
+ * look-up.
  *
  * Some handles cannot be given to the kernel, because the server lacks the privilege or the file
  * system has no handles. Such a handle also has a trail, which says where the object was: 16 bits

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * obj_table: the table of objects as the other files of this folder see it. No file outside this
- * folder includes this header.
+ * obj_table: the table of objects, for the other files of this folder only.
  */
 #ifndef RNFS_SERVE_EXPORT_OBJ_TABLE_H
 #define RNFS_SERVE_EXPORT_OBJ_TABLE_H

@@ -16,7 +16,7 @@
  * privilege for it), or by the parent and name under which the object was last seen. That name must
  * then still lead to the same inode. If both ways fail, after a restart for example, the object is
  * looked for in the exported directory (seek.h). A removed object is forgotten with its last
- * reference, so that its disk space becomes free.
+ * reference, so that the disk space becomes free.
  *
  * The table is cut into shards. Each shard has its own lock, held only for look-ups.
  */

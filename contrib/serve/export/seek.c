@@ -335,8 +335,8 @@ struct seek *seek_free(struct seek *s)
 	return NULL;
 }
 
-/* An object that was missed may exist all the same: it was renamed during the sweep, or is in a
- * directory that could not be read at that time. */
+/* An object that was missed may exist all the same: a program renamed the object during the sweep,
+ * or its directory could not be read. */
 static void forget_missed_locked(struct seek *s)
 {
 	uint64_t now = clock_coarse_ns();

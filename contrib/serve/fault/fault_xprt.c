@@ -3,9 +3,9 @@
  *
  * fault_xprt: a transport that wraps another and makes mistakes on purpose.
  *
- * All users of the wrapped connection keep the same object. x->ops becomes a copy of its table in
- * which some operations are replaced, and the upcalls of its owner pass through this file. The
- * other operations stay: callbacks, credits, and the transfer of bytes.
+ * All users of the wrapped connection keep the same object. x->ops becomes a copy of the table with
+ * some operations replaced, and the upcalls of the owner pass through this file. The other
+ * operations stay: callbacks, credits, and the transfer of bytes.
  *
  * A delivered request is an entry of `seen` until it ends. The entry has the request's note and,
  * while the message is delayed, its due time and its fault. This file owns a delayed request, the
@@ -126,7 +126,7 @@ static void change_xid(struct rpc_req *req, uint32_t off)
 	memcpy(req->msg->data + off, &xid, sizeof(xid));
 }
 
-/* Sends the reply with its fault. Ends req. */
+/* Sends the reply with the fault. Ends req. */
 static void send_with(struct fault_xprt *f, struct rpc_req *req, uint32_t off, enum fault_kind kind)
 {
 	struct rpc_xprt *x = f->x;

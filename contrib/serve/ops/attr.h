@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attr: the attributes that the server reports, and how it changes them (RFC 8881 section 5).
+ * attr: reports and changes the attributes of objects (RFC 8881 section 5).
  *
  * Before a change the caller has assumed the client's identity (ident_assume()). Statuses are those
  * of NFSv4.
@@ -16,7 +16,7 @@ struct serve;
 struct idmap;
 
 uint64_t attr_change(const struct obj *o, const struct statx *st);
-/* Gets the attributes want of o, of those that minor version 1 or 2 has. *st: o's attributes on
+/* Gets the attributes `want` of o, as far as minor version 1 or 2 has them. *st: o's attributes on
  * disk. */
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
@@ -36,8 +36,8 @@ void attr_umask_end(bool begun);
 /* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
-/* The same for an object just made with the mode of set. *st: its attributes then. Sets stx_mask of
- * *st to 0 if they have changed. */
+/* The same for an object just made with the mode of set. *st: the attributes after the call. Sets
+ * stx_mask of *st to 0 if they have changed. */
 uint32_t attr_after_create(
 	struct obj *o, int fd, struct statx *st, const struct nfs_sattr *set, uint32_t *done);
 /* Converts *st of o to the attributes that every version has. */

@@ -9,8 +9,8 @@
  * that stopped in the middle are kept: a call with the cookie where a stream stopped gets that
  * stream. A stream has one user at a time, and serves every caller that may read the directory.
  *
- * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3). Positions with these values are sent
- * as values that no file system uses.
+ * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3). A position 0, 1 or 2 is sent as a
+ * value that no file system uses.
  */
 #ifndef RNFS_SERVE_OPS_DIR_H
 #define RNFS_SERVE_OPS_DIR_H
@@ -42,7 +42,7 @@ int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struc
 int dir_next(struct dir_stream *ds, struct dir_entry *ent);
 /* Puts the last entry back: the next dir_next() returns it again. */
 void dir_back(struct dir_stream *ds);
-/* Gives the stream back, for a later call with its cookie; keep false: closes it. */
+/* Gives the stream back, for a later call with its cookie; keep false: closes the stream. */
 void dir_close(struct dir_cache *dc, struct dir_stream *ds, bool keep);
 
 #endif

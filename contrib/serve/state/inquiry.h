@@ -9,8 +9,8 @@
  *        \--the delegation has ended, or is being recalled--> ready
  *
  * An inquiry holds no thread while it waits. An answer serves only inquiries from before the call
- * was sent: it includes all that the holder did before them. Later inquiries have a call of their
- * own, behind that one.
+ * was sent: the answer includes all that the holder did before such an inquiry. Later inquiries
+ * wait for a second call behind the first.
  *
  * delegs.lock guards the lists of a delegation's inquiries (stateid.h) and of ready ones.
  */

@@ -35,8 +35,8 @@ static struct st *find_owner_locked(
 	return NULL;
 }
 
-/* Finds an open, other than self, with a deny that forbids access, or with an access that deny
- * forbids. */
+/* Finds an open, other than self, with a conflict: the open denies `access`, or has an access in
+ * `deny`. */
 static struct st *conflict_locked(
 	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
 {

@@ -39,7 +39,7 @@ struct notice {
 	/* of a delegation */
 	struct nfs4_stateid sid;
 	bool referring;			  /* the client may not have seen the answer to ... */
-	struct nfs4_referring_call given; /* ... this */
+	struct nfs4_referring_call given; /* ... the request `given` */
 	/* CB_NOTIFY_LOCK */
 	uint32_t owner_len;
 	uint8_t owner[];

@@ -70,7 +70,7 @@ struct told {
 struct nsm_notifier {
 	struct grace *grace;
 	pthread_t thread;
-	char name[256]; /* this host's */
+	char name[256]; /* our host's */
 	uint32_t state; /* odd, different in each run */
 	LIST_HEAD(, told) list;
 	pthread_mutex_t lock;

@@ -169,7 +169,7 @@ uint32_t v3_mknod(struct v3_call *c, const struct nfs3_args *args)
 		.rdev_minor = a->rdev_minor};
 
 	if (a->type == NFS_DIR || a->type == NFS_LNK)
-		return NFS4ERR_BADTYPE; /* these types have procedures of their own */
+		return NFS4ERR_BADTYPE; /* for MKDIR and SYMLINK */
 	return make(c, &a->where.name, &n);
 }
 

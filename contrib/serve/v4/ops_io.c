@@ -168,7 +168,7 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 
 	if (a->count && !r.eof) {
 		/* Payload i goes into Write chunk i, and a READ without data is no payload. After a
-		 * READ that left its chunk empty, the chunks can no longer be told apart. */
+		 * READ has left a chunk empty, later payloads would land in the wrong chunk. */
 		if (!room || c->sink_passed)
 			return NFS4ERR_REP_TOO_BIG;
 		if (io_payload_ok(c))

@@ -151,7 +151,7 @@ static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 }
 
 /* An earlier run has carried out nops operations of the request. Syncs the file of a WRITE among
- * them, because the answer says that the data is stable. A status. */
+ * them, because the answer promises stable data. A status. */
 static uint32_t sync_written(struct compound *c, uint32_t nops)
 {
 	struct xdr_in in = c->req->args;

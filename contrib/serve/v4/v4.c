@@ -269,7 +269,7 @@ static void keep_reply(struct compound *c)
 
 /* Keeps the answer, as it is now, for the server's next run. Not an answer about opens, which that
  * run does not know. An answer about appended data is kept as if the data were stable. The next run
- * syncs before it gives the answer, and a COMMIT sent to that run could not tell. */
+ * syncs before giving the answer, and a COMMIT sent to the next run could not report a loss. */
 static void keep_for_next_run(struct compound *c)
 {
 	bool appended = c->committed_at && c->committed_at < c->out->len;
