@@ -60,7 +60,7 @@ bool admit_xprt(const struct admit *a, const struct rpc_xprt *x);
 bool admit_trusts(const struct admit *a, uint32_t self, const struct sock_user *who);
 
 /* Maps the credential of a peer's call to the credential that the server acts with. The credential
- * of a remote or trusted peer is left alone. A local user may name that user's own uid: of the
+ * of a remote or trusted peer is used unchanged. A local user may name that user's own uid: of the
  * named groups only the user's own groups stay, and a foreign primary group is replaced by the
  * user's first. Any other credential becomes the anonymous user's. May ask the machine's name
  * service, which may block. */

@@ -73,7 +73,7 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 	return 0;
 }
 
-/* --- what a call exposes ---------------------------------------------------------------------- */
+/* --- the doors of a call ---------------------------------------------------------------------- */
 
 int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n)
 {

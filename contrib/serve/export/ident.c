@@ -30,7 +30,7 @@ static struct __user_cap_data_struct
 	own_caps[CAP_WORDS]; /* at the start, with all permitted ones in effect */
 
 static _Thread_local struct {
-	bool assumed; /* the thread acts as the user in who */
+	bool assumed; /* the thread acts as a caller */
 	bool suspended;
 	struct rpc_cred who;
 } me;

@@ -12,10 +12,11 @@
  * again. The thread reads directories only, and keeps only wanted objects. A walk ends after a
  * minute, and the thread then rests for as long as the walk took.
  *
- * An object that the thread does not find may exist all the same: a program renamed it meanwhile,
- * the directory is too large for a minute, or the server's user may not read a part of it. So the
- * result counts for ten minutes at most, and then the server looks again. If descriptors or memory
- * were short, the result does not count at all, and callers are told to come again.
+ * An object that the thread does not find may exist all the same: a program renamed the object
+ * meanwhile, the directory is too large for a minute, or the server's user may not read a part of
+ * the directory. So the result counts for ten minutes at most, and then the server looks again. If
+ * descriptors or memory were short, the result does not count at all, and callers get the answer to
+ * come again.
  *
  * An object is found when its number and time of birth are right, and its kernel handle as far as
  * known. If a handle has neither a birth nor a kernel handle, the server does not look: the number

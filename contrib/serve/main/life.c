@@ -89,7 +89,7 @@ static void take_over(struct serve *sv, const struct options *o, const struct li
 		sync_after_kill(o);
 }
 
-/* Nothing to do: clients send their requests again. */
+/* Nothing to do: clients repeat the requests. */
 static void names_changed(void *ctx)
 {
 }

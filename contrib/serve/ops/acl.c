@@ -3,11 +3,11 @@
  *
  * acl: the ACLs of NFSv4 for file systems that have POSIX ACLs.
  *
- * A POSIX check looks at one class of entries only: the owner's entry, or else the user's own, or
- * else those of the user's groups, or else the entry for all others. An NFSv4 check goes through
- * the entries in order, and the first entry that names a right decides about that right. So the
- * client gets entries for OWNER@, the users, all groups and EVERYONE@. Entries that deny rights
- * come before any later entry that would wrongly grant the rights.
+ * A POSIX check looks at one class of entries only: the owner's entry, or else the user's own
+ * entry, or else the entries of the user's groups, or else the entry for all others. An NFSv4 check
+ * goes through the entries in order, and the first entry that names a right decides about the
+ * right. So the client gets entries for OWNER@, the users, all groups and EVERYONE@. Entries that
+ * deny rights come before any later entry that would wrongly grant the rights.
  *
  * From a client's entries, each subject gets the rights of the entries that surely mean the
  * subject. A right is left out if an earlier entry denies it and might mean the subject. The owner

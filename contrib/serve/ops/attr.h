@@ -23,7 +23,7 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 struct nfs4_bitmap attr_supported(uint32_t minor);
 /* Frees the memory of a from attr_fill(). */
 void attr_fill_done(struct nfs4_attrs *a);
-/* Decodes the attributes that a client of that minor version wants to set on o, or (acl NULL) on a
+/* Decodes the attributes that a client of the minor version wants to set on o, or (acl NULL) on a
  * new object in o. names: of owners (names.h). *acl: the XDR of an ACL, or NULL. */
 uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
 	const struct nfs4_fattr *f, struct nfs_sattr *set, struct nfs4_opaque *acl);
@@ -44,8 +44,8 @@ uint32_t attr_after_create(
 void attr_stat(const struct obj *o, const struct statx *st, struct nfs_attr *n);
 /* The space of o's file system (without fs->name_max). 0 or -errno. */
 int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
-/* Which of the rights want (NFS_ACCESS_*, ACCESS4_XA*) has the caller? *supported: the rights of
- * want that can be checked. */
+/* Which of the rights want (NFS_ACCESS_*, ACCESS4_XA*) has the caller? *supported: the checkable
+ * rights of want. */
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);

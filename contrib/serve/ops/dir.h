@@ -35,8 +35,8 @@ struct dir_cache *dir_cache_free(struct dir_cache *dc);
 /* Closes streams that have been idle for longer than idle_ns. */
 void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns);
 
-/* A stream of dir that stands at cookie (0: the beginning). 0 or -errno; -EACCES: the caller may
- * not read dir. */
+/* A stream of dir at cookie (0: the beginning). 0 or -errno; -EACCES: the caller may not read dir.
+ */
 int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struct dir_stream **out);
 /* 1 and the next entry ("." and ".." are skipped), 0 at the end, or -errno. */
 int dir_next(struct dir_stream *ds, struct dir_entry *ent);

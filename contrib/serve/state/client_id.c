@@ -121,8 +121,8 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 	return best;
 }
 
-/* Must a record go before h can have one more? Sets *who to the record to go; NULL: none may go,
- * and h gets no record. */
+/* Must a record go before h can have one more? The last argument receives the record to go; NULL:
+ * none may go, and h gets no record. */
 static bool full_locked(struct state *s, const struct share_holder *h, struct client **who)
 {
 	bool own = share_is_full(&s->share, h, SHARE_CLIENTS, 1);

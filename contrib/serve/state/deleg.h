@@ -18,7 +18,7 @@
  * A lease of fcntl(2) on the file shows the opens of local programs. A program that opens the file
  * to write waits in the kernel, as does any opener if there is a write delegation. A signal tells
  * the server, and the delegation is recalled. A file without a lease is not delegated. Changes that
- * break no lease are watched (deleg_watch.h): the program does not wait for that recall. The holder
+ * break no lease are watched (deleg_watch.h): the program does not wait for the recall. The holder
  * of a write delegation may change the file too: the watch pauses during such a change. Without
  * deleg_use_leases() the server takes no leases.
  *
@@ -63,7 +63,7 @@ struct delegs *delegs_free(struct delegs *d); /* accepts NULL, returns NULL */
 
 /* Adds st, which the tables of its client and file list, to the delegations. obj->lock is held. */
 void deleg_add_locked(struct state *s, struct st *st);
-/* Ends the delegation st, which its file lists: takes st off the list and off the file, and drops
+/* Ends the delegation st, which the file lists: takes st off the list and off the file, and drops
  * the lease. The caller has taken st out of the client's table. obj->lock is held. */
 void deleg_end_locked(struct state *s, struct st *st);
 /* Another client or program wants a conflicting use. Recalls st. obj->lock is held. */
@@ -77,7 +77,7 @@ int deleg_dup_locked(struct obj *o, const struct client *by, int mode);
 int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode);
 /* A reference to the delegation sid, or NULL. */
 struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid);
-/* Prepares a call about st to its holder. obj->lock is held. False: there are too many. */
+/* Prepares a call about st to the holder. obj->lock is held. False: there are too many. */
 bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind);
 /* Recalls all delegations of o, and does not wait. */
 void deleg_recall_all(struct state *s, struct obj *o);

@@ -336,7 +336,7 @@ static void end_locked(struct grace *g)
 		lost++;
 	}
 	if (lost)
-		save_locked(g); /* before another client gets any of their state */
+		save_locked(g); /* before another client gets any of the removed clients' state */
 	log_ctrl("the grace period is over; %u clients did not come back", lost);
 	set_phase(g, GRACE_OVER);
 }

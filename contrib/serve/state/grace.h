@@ -48,15 +48,14 @@ struct grace *grace_new(uint32_t lease_s);
 /* Keeps the file as it is. Accepts NULL, returns NULL. */
 struct grace *grace_free(struct grace *g);
 /* Reads the record at path, which need not exist, and begins. path NULL: no record and no grace
- * period. Errors in the file are logged, and its clients are then unknown. A file that cannot be
+ * period. After an error in the file, which is logged, no client is known. A file that cannot be
  * written is logged, too. Call once, with the server's own identity (the other functions may be
  * called with a caller's: ident.h). */
 void grace_begin(struct grace *g, const char *path);
 
 /* g NULL: GRACE_OVER. Any thread. */
 enum grace_phase grace_phase(const struct grace *g);
-/* Like grace_phase(), but waits until the record was read: for callers that cannot be told to come
- * later. */
+/* Like grace_phase(), but waits until the record was read: for callers that cannot come later. */
 enum grace_phase grace_begun(struct grace *g);
 /* Calls fn for each host of GRACE_NLM that may reclaim; fn must not use g. False: out of memory. */
 bool grace_each_host(

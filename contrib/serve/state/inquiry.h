@@ -25,7 +25,7 @@ void inquiry_make(struct state *s, struct obj *o, const struct client *by, struc
 /* The holder of sid has answered with change and size; NULL: there was no valid answer. */
 void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid,
 	const uint64_t *change, uint64_t size);
-/* Gives up inquiries that have waited too long; all: all inquiries. */
+/* Ends inquiries that have waited too long; all: all inquiries. */
 void inquiry_tick(struct state *s, bool all);
 /* Calls done() for all ready inquiries. False: there were none. No lock held. */
 bool inquiry_end_all(struct state *s);

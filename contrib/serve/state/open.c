@@ -3,7 +3,7 @@
  *
  * open: opens of files, their share reservations and descriptors (RFC 8881 sections 9.7 to 9.11).
  *
- * A file's opens hang on its object. One owner has at most one open of a file, and a further OPEN
+ * A file's object lists the opens. One owner has at most one open of a file, and a further OPEN
  * widens that open. A descriptor stays in an open until the open's last reference is gone, so no
  * READ finds its descriptor closed.
  */

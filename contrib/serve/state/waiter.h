@@ -40,7 +40,8 @@ struct waits {
 struct waits *waits_new(void);
 struct waits *waits_free(struct waits *w); /* accepts NULL, returns NULL */
 
-/* The lock w on o was refused to an owner of ses's client. Lists the owner, or keeps its place. */
+/* The lock w on o was refused to an owner of ses's client. Lists the owner, or keeps the owner's
+ * place. */
 void waiter_add(struct state *s, struct session *ses, struct obj *o,
 	const struct nfs4_opaque *owner, const struct lock_want *w);
 /* The owner has got the lock, or does not ask any more. */

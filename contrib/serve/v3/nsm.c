@@ -3,7 +3,7 @@
  *
  * nsm: SM_NOTIFY, both ways.
  *
- * The notifier's list is its thread's alone; lock guards stop.
+ * Only the notifier's thread uses the list; lock guards stop.
  */
 #include "contrib/serve/v3/nsm.h"
 

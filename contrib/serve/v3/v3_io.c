@@ -58,7 +58,7 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 	return *use ? NFS4_OK : NFS4ERR_DELAY;
 }
 
-/* How many bytes of a READ's data fit: into its Write chunk, or inline. */
+/* The number of bytes of a READ's data that fit into the Write chunk, or inline. */
 static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 {
 	uint32_t room = req->nsinks ? req->sink[0] : 0;

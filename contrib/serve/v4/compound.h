@@ -12,7 +12,7 @@
 #include "contrib/serve/state/inquiry.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
-/* An operation, and where its result begins. */
+/* An operation, and the beginning of the operation's result. */
 struct place {
 	bool known;
 	uint32_t op, index;
@@ -32,7 +32,7 @@ struct compound {
 	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
 	const struct obj *seen; /* the object of seen_st; not referenced. NULL: seen_st is unset */
-	struct statx seen_st;	/* its attributes, found by the operation before */
+	struct statx seen_st;	/* attributes of `seen`, from the previous operation */
 	bool put;		/* the failed operation has put its result */
 	size_t res_max;		/* most bytes of c->out */
 	bool sink_passed;	/* a READ left its Write chunk empty */

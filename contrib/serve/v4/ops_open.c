@@ -104,7 +104,7 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 }
 
 /* Opens a file of which the client holds a delegation, for an open that the client has already made
- * under that delegation. */
+ * under the delegation. */
 static uint32_t open_delegated(
 	struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
