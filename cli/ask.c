@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ask: the one line that a command sends to a daemon.
+ * ask: the line that a command sends to a daemon.
  */
 #include "cli/ask.h"
 

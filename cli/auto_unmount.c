@@ -20,8 +20,8 @@
 
 #define NAME "auto_unmount"
 
-/* The one message of the pipe. The kernel uses numbers of mounts and of devices again, but hardly
- * both of them between the end of a mount and the end of its daemon. */
+/* The one message of the pipe. The kernel reuses the numbers of mounts and of devices, but hardly
+ * both between the end of a mount and the end of the daemon. */
 struct which {
 	unsigned id, major, minor;
 };
@@ -63,7 +63,7 @@ int auto_unmount_start(const char *mountpoint)
 		return -1;
 	pid = fork();
 	if (!pid) {
-		/* twice: the daemon has no child that it would have to wait for */
+		/* forks twice, so that the daemon has no child to wait for */
 		if (!fork())
 			become(end[0], mountpoint);
 		_exit(0);

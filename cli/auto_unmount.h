@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* Starts the process for that mount point (an absolute path), before there are threads. Returns the
+/* Starts the process for a mount point (an absolute path), before there are threads. Returns the
  * pipe's writing end, which the kernel closes when the daemon ends, or -1 with errno. */
 int auto_unmount_start(const char *mountpoint);
 
@@ -24,9 +24,9 @@ int auto_unmount_start(const char *mountpoint);
  * and nothing will be unmounted. Any thread. */
 bool auto_unmount_mounted(int fd, const char *mountpoint);
 
-/* Whether a program of that name (argv[0]) is such a process. */
+/* Is this program (argv[0]: program) such a process? */
 bool auto_unmount_named(const char *program);
-/* Its main function. Returns the exit status. */
+/* The main function of the process. Returns the exit status. */
 int auto_unmount_main(int argc, char **argv);
 
 #endif

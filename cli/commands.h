@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * commands: those that ask the daemons of mounts (mounts.h), and find. Each is in a file of its
- * name.
+ * commands: find, and the commands that ask the daemons of mounts (mounts.h), each in a file of the
+ * same name.
  *
- * Each takes its arguments as main() does, argv[0] being its name, and returns an exit status:
- * 0; 1 if it failed, with one sentence on standard error; 2 if its arguments are wrong.
+ * A command takes its arguments as main() does, with the command's name as argv[0]. The exit status
+ * is 0; 1: the command failed, with one sentence on standard error; 2: wrong arguments.
  */
 #ifndef RNFS_CLI_COMMANDS_H
 #define RNFS_CLI_COMMANDS_H

@@ -19,7 +19,7 @@
 #include "cli/runtime_dir.h"
 
 #define FULL_TICK_MS 5
-#define STALE_S	     10 /* a socket that is younger may be about to be listened at */
+#define STALE_S	     10 /* a daemon may be about to listen at a younger socket */
 
 static int open_socket(const char *path)
 {
@@ -78,12 +78,12 @@ void contact_ask(struct contact *c, const struct ask *a)
 	char line[ASK_MAX + 1];
 	size_t len = ask_format(a, line);
 
-	/* a daemon that has hung up may have said why before */
+	/* before hanging up, the daemon may have sent the reason */
 	if (send(c->fd, line, len, MSG_NOSIGNAL) < 0)
 		return;
 }
 
-/* A line that is in the buffer, or NULL. */
+/* Takes a line out of the buffer, or returns NULL. */
 static char *take_line(struct contact *c)
 {
 	char *line = c->buf + c->at, *end = memchr(line, '\n', c->len - c->at);
@@ -144,7 +144,7 @@ char *contact_line(struct contact *c, int timeout_ms, struct err *e)
 	}
 }
 
-/* --- sockets of daemons that were killed ------------------------------------------------------ */
+/* --- sockets of killed daemons ---------------------------------------------------------------- */
 
 static bool is_stale(const char *path)
 {

@@ -54,8 +54,8 @@ static bool set_option(struct doctor *d, char *item)
 	return !strcmp(value, "auto");
 }
 
-/* -o options count for more than what a URL says; options that do not change the way to the server
- * are left out. */
+/* -o options take precedence over the URL's; options without effect on the way to the server are
+ * left out. */
 static int take_source(struct doctor *d, struct source *s, const char *text)
 {
 	struct doctor url = {.proto = -1};
@@ -90,7 +90,7 @@ static void say_what_this_is(FILE *out)
 		(unsigned)geteuid());
 }
 
-/* Copies a file below /proc, or lines of it that have `word`. */
+/* Copies a file below /proc, or only the lines with `word`. */
 static void copy_lines(FILE *out, const char *path, const char *word)
 {
 	FILE *f = fopen(path, "re");

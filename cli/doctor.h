@@ -11,9 +11,9 @@
 
 /* The command line. Strings belong to the caller. */
 struct doctor {
-	const char *host;		 /* NULL: this machine alone */
+	const char *host;		 /* NULL: only this machine */
 	const char *export;		 /* NULL: the server's exports are listed */
-	int proto;			 /* enum rpc_proto, or -1: each of them */
+	int proto;			 /* enum rpc_proto, or -1: all */
 	uint16_t port;			 /* 0: the transport's own */
 	unsigned vers_major, vers_minor; /* 0.0: 4.2 and 3 */
 	struct findings f;
@@ -25,12 +25,12 @@ int doctor_main(int argc, char **argv);
 /* Looks at this machine; root is "" but in tests. */
 void doctor_machine(struct doctor *d, const char *root);
 
-/* Looks at the server d->host: name, transports and versions, exports, clock, and the rights of
- * this user there. Each transport that does not answer takes some seconds. */
+/* Looks at the server d->host: name, transports and versions, exports, clock, and this user's
+ * rights there. Each transport without an answer takes some seconds. */
 void doctor_server(struct doctor *d);
 
 /* The server's time, in seconds since 1970, as its port mapper tells (RPCBPROC_GETTIME, RFC 1833
- * section 2.2.1). It waits for a second for each of at most two questions. False: no answer. */
+ * section 2.2.1). Waits at most a second for each of two questions. False: no answer. */
 bool doctor_server_time(const struct sockaddr *server, socklen_t len, long long *seconds);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * doctor_clock: the server's time, as its port mapper tells.
+ * doctor_clock: asks the server's port mapper for the time.
  *
- * The doctor asks two times and waits for two seconds in all.
+ * The doctor asks twice, and waits two seconds at most.
  */
 #include "cli/doctor.h"
 

@@ -22,7 +22,7 @@
 #define MEMLOCK_LEAST	  (64 * KIB)
 #define MEMLOCK_PLENTY	  (512 * MIB)
 #define FILES_LEAST	  64
-#define KERNEL_OLD_MAJOR  5 /* FUSE of older kernels lacks things that rnfs asks for */
+#define KERNEL_OLD_MAJOR  5 /* rnfs uses features that FUSE of older kernels lacks */
 #define GROUP_MEMORY_FEW  (128 * MIB)
 #define TIMEOUT_PLENTY_S  600
 #define DEAD_MOUNTS_SHOWN 8

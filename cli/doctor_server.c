@@ -47,7 +47,7 @@ static void look_at_clock(struct doctor *d, const struct addrinfo *a)
 			llabs(apart), apart > 0 ? "ahead" : "behind");
 }
 
-/* The addresses of the name. NULL: it has none. */
+/* Looks up the addresses of the name. NULL: none. */
 static struct addrinfo *look_at_name(struct doctor *d)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *a;
@@ -72,7 +72,7 @@ static struct addrinfo *look_at_name(struct doctor *d)
 
 /* --- one way ---------------------------------------------------------------------------------- */
 
-/* An operation and the doctor, which waits for it. */
+/* An operation, and the doctor that waits for the operation. */
 struct question {
 	struct nfs_op op;
 	sem_t done;
@@ -164,7 +164,7 @@ static struct nfs_client *go(struct doctor *d, struct mem_pool *pool, enum rpc_p
 	return c;
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- the exports ------------------------------------------------------------------------------ */
 
 static bool show_name(struct nfs_op *op, const struct nfs_dirent *e)
 {
@@ -176,7 +176,8 @@ static bool show_name(struct nfs_op *op, const struct nfs_dirent *e)
 	return q->names <= EXPORTS_SHOWN;
 }
 
-/* The root of an NFSv4 server has a name for each export, or for the first word of its path. */
+/* The root of an NFSv4 server has a name for each export, or for the first word of the export's
+ * path. */
 static void list_exports(struct doctor *d, struct nfs_client *c, const struct nfs_fh *root)
 {
 	struct question q = {.d = d,
@@ -294,7 +295,7 @@ static void try_transport(struct doctor *d, struct search *s, enum rpc_proto pro
 		try(d, s, proto, 3, 0);
 }
 
-/* A way that does not lead to the server matters only if no way does. */
+/* A failed way matters only if all ways to the server have failed. */
 static void tell_failures(struct doctor *d, const struct search *s)
 {
 	bool arrived = s->first;

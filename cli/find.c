@@ -3,7 +3,7 @@
  *
  * find: `rnfs find`, the NFS servers on the local network, or the exports of one server.
  *
- * NFSv3 has a list of exports (MOUNT). NFSv4 has none: its root shows all of them.
+ * NFSv3 has a list of exports (MOUNT). NFSv4 has no list, but the root directory shows all exports.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -22,7 +22,7 @@
 #define POOL_BYTES (16u << 20)
 #define MOUNT_MS   1500u /* for each of two steps */
 #define CONNECT_MS 1500u
-#define ADDRESSES  2 /* of a name that MOUNT is looked for at */
+#define ADDRESSES  2 /* addresses of a name at which MOUNT is asked */
 
 struct find {
 	struct mem_pool *pool;
@@ -31,15 +31,15 @@ struct find {
 	const char *host;
 	uint16_t port;	/* 0: the usual ones */
 	unsigned shown; /* exports of the host */
-	/* the host's exports, as text, until all of them are known */
+	/* the host's exports, as text, until the list is complete */
 	struct found {
-		char *path, *clients; /* the latter one a line */
+		char *path, *clients; /* clients: one a line */
 	} * of;
 	unsigned n;
 	bool no_memory;
 };
 
-/* --- the exports that MOUNT lists ------------------------------------------------------------- */
+/* --- the exports in MOUNT's list -------------------------------------------------------------- */
 
 static char *joined(const struct nfs_name *clients, unsigned n)
 {
@@ -137,7 +137,7 @@ static int ask_mount(struct find *f, const struct addrinfo *list, struct err *e)
 	return -1;
 }
 
-/* Is there NFSv4? Its root can be mounted, whatever the server exports. */
+/* Does the server speak NFSv4? A client can mount the root of any NFSv4 server. */
 static bool has_root(struct find *f)
 {
 	static const enum rpc_proto all[] = {RPC_TCP, RPC_IWARP, RPC_RDMA};
@@ -168,7 +168,7 @@ static bool has_root(struct find *f)
 	return false;
 }
 
-/* Shows what f->host exports. 0, or -1 with *e set: no way to it is known. */
+/* Shows the exports of f->host. 0, or -1 with *e set: no way to the exports is known. */
 static int look_at(struct find *f, struct err *e)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};

@@ -14,7 +14,7 @@
 enum finding_verdict {
 	FINDING_OK,
 	FINDING_NOTE, /* good to know; no remedy is needed */
-	FINDING_WARN, /* a mount works, but less than it could */
+	FINDING_WARN, /* a mount works, but with a loss */
 	FINDING_FAIL, /* a mount does not work */
 	FINDING_VERDICTS
 };
@@ -32,7 +32,8 @@ void findings_init(struct findings *f, FILE *out);
 __attribute__((format(printf, 4, 5))) void finding(
 	struct findings *f, enum finding_verdict verdict, const char *thing, const char *fmt, ...);
 
-/* Prints how many lines have which verdict. Returns the exit status: 0, or 1 after a failure. */
+/* Prints the number of lines with each verdict. Returns the exit status: 0, or 1 after a failure.
+ */
 int findings_end(struct findings *f);
 
 #endif

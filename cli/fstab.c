@@ -43,7 +43,8 @@ static void normalize(char *path)
 	*to = 0;
 }
 
-/* The mount point that is meant, on the heap. NULL: no absolute path, or no memory. */
+/* Returns the absolute path of the mount point, on the heap. NULL: no absolute path, or no memory.
+ */
 static char *absolute(const char *dir)
 {
 	const char *home = getenv("HOME");
@@ -69,7 +70,7 @@ static void line_finish(struct fstab_line *l)
 	free(l->options);
 }
 
-/* A copy of what can be used of m. False with the reason in *why. */
+/* Copies the usable parts of m. False with the reason in *why. */
 static bool line_init(struct fstab_line *l, const struct mntent *m, const char **why)
 {
 	*l = (struct fstab_line){0};

@@ -19,7 +19,7 @@
 
 struct fstab_line {
 	char *source;
-	char *dir;	/* absolute, without slashes that say nothing */
+	char *dir;	/* absolute, without superfluous slashes */
 	char *options;	/* "defaults" if there are none */
 	bool automatic; /* no option noauto */
 };
@@ -33,12 +33,12 @@ struct fstab {
  * home directory, or size is too small. */
 bool fstab_path(char *path, size_t size);
 
-/* Reads the file; fstab_finish() is due. Lines that cannot be used are logged and left out. 0, or
- * -1 with *e set: the file cannot be read. */
+/* Reads the file; fstab_finish() is due. Unusable lines are logged and left out. 0, or -1 with *e
+ * set: the file cannot be read. */
 int fstab_read(struct fstab *t, const char *path, struct err *e);
 void fstab_finish(struct fstab *t);
 
-/* The line for that mount point, however many slashes it is written with, or NULL. */
+/* Finds the line for a mount point, with any number of slashes, or NULL. */
 const struct fstab_line *fstab_find(const struct fstab *t, const char *dir);
 
 #endif

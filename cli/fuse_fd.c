@@ -38,8 +38,8 @@ static int number(const char *text)
 	return errno || *end || n > INT_MAX ? -1 : (int)n;
 }
 
-/* poll() answers for an open FUSE device: an error if no mount belongs to it, or not any more; that
- * there is something to read, if INIT or a request waits. */
+/* Checks fd, an open FUSE device, by poll(): an error tells that the mount is missing or gone;
+ * readable tells that INIT or a request waits. */
 static int check_mounted(int fd, const char *path, struct err *e)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};

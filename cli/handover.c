@@ -30,7 +30,7 @@ unsigned long handover_pidns(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
-/* Appends s and its NUL; false: there is no room. */
+/* Appends s and a NUL; false: no room. */
 static bool put(char *packet, size_t *n, const char *s)
 {
 	size_t len = strlen(s) + 1;
@@ -105,7 +105,7 @@ void handover_say(int sock, const char *sentence)
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
-/* Takes the descriptors out of m: the one that is wanted to *fd, others are closed. */
+/* Takes the descriptors out of m: the wanted one becomes *fd, all others are closed. */
 static void take_fds(struct msghdr *m, int *fd)
 {
 	int got[FDS_MAX];
@@ -126,7 +126,8 @@ static void take_fds(struct msghdr *m, int *fd)
 	}
 }
 
-/* The field at *at, which moves behind it, to field. False: it does not end, or is too long. */
+/* Copies the field at *at to field, and moves *at behind the field. False: the field does not end,
+ * or is too long. */
 static bool take(const char **at, const char *end, char *field, size_t size)
 {
 	size_t n = strnlen(*at, (size_t)(end - *at));

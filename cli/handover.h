@@ -4,17 +4,17 @@
  * handover: how a mounter gives a mounted FUSE device to rnfs over a Unix socket.
  *
  * The socket is of type SOCK_SEQPACKET. rnfs, the sidecar, connects. The mounter sends one packet
- * of fields that each end with a NUL, and with it one descriptor (SCM_RIGHTS):
+ * of fields that each end with a NUL, together with one descriptor (SCM_RIGHTS):
  *
  *     "rnfs-mountfd 1"  SERVER:/EXPORT  OPTIONS  DIRECTORY  PIDNS
  *
- * OPTIONS is a list as for -o, or empty. DIRECTORY is where the device is mounted, as the mounter
- * sees it: for the log. PIDNS is the inode number of the mounter's /proc/self/ns/pid, in decimal.
- * In place of that the mounter sends "busy" to a second sidecar.
+ * OPTIONS is a list as for -o, or empty. DIRECTORY is the mount point as the mounter sees it, for
+ * the log. PIDNS is the inode number of the mounter's /proc/self/ns/pid, in decimal. To a second
+ * sidecar the mounter sends "busy" instead.
  *
- * The sidecar answers "ready", or "failed" and a sentence; and it may send "failed" and a sentence
- * at the end, if something that was written is lost. The end of the connection is the end of the
- * sidecar. The mounter may go before: the sidecar serves on.
+ * The sidecar answers "ready", or "failed" and a sentence. At the end the sidecar may send "failed"
+ * and a sentence, if written data is lost. The end of the connection is the end of the sidecar. If
+ * the mounter ends first, the sidecar continues to serve.
  */
 #ifndef RNFS_CLI_HANDOVER_H
 #define RNFS_CLI_HANDOVER_H
@@ -35,16 +35,16 @@ struct handover {
 	unsigned long pidns;
 };
 
-/* The number of this process's PID namespace; 0: not known, as without /proc. */
+/* The number of this process's PID namespace; 0: unknown, as without /proc. */
 unsigned long handover_pidns(void);
 
 /* The mounter's side. 0, or -errno; -E2BIG: the packet would be too long. */
 int handover_send(int sock, const struct handover *h);
 int handover_send_busy(int sock);
 
-/* What the sidecar has said. */
+/* Messages of the sidecar. */
 enum handover_word {
-	HANDOVER_NONE, /* nothing that is known, or not yet: HANDOVER_ENDED tells of the end */
+	HANDOVER_NONE, /* unknown or incomplete: HANDOVER_ENDED tells of the end */
 	HANDOVER_READY,
 	HANDOVER_FAILED, /* sentence, of HANDOVER_SENTENCE bytes, is filled */
 	HANDOVER_ENDED,

@@ -3,7 +3,7 @@
  *
  * help: texts on the command line and on mount options.
  *
- * The long text of an option is its entry in the man page: cli/entries.py takes it from there when
+ * The long text of an option is its entry in the man page: cli/entries.py copies the entry when
  * rnfs is built.
  */
 #ifndef RNFS_CLI_HELP_H
@@ -18,7 +18,8 @@
 void help_short(FILE *out);
 /* All mount options, a line or so for each. */
 void help_options(FILE *out);
-/* All about the mount option `name`, up to a "=" in it. False: there is no such option. */
+/* Prints all about the mount option `name`, which ends at the first "=". False: there is no such
+ * option. */
 bool help_option(FILE *out, const char *name);
 /* Offers the names of all options. */
 void help_offer(struct nearest *n);

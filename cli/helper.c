@@ -61,8 +61,9 @@ static bool has_option(const char *list, const char *name)
 	return false;
 }
 
-/* The kernel's client has no such restrictions, and mount.fuse(8) passes the latter two, too. They
- * stand in front, since later options count more. libfuse refuses allow_other beside allow_root. */
+/* Adds HELPER_ROOT_OPTIONS. The kernel's client has no such restrictions, and mount.fuse(8) passes
+ * suid and dev, too. The added options stand in front, since later options take precedence. libfuse
+ * refuses allow_other beside allow_root. */
 static int add_roots(struct helper *h, int argc, char **argv, struct err *e)
 {
 	bool alone = false;

@@ -8,7 +8,7 @@
  * The command line is rewritten as one of rnfs. Two things differ from rnfs itself, both so that a
  * line of fstab(5) means the same as for the type nfs. Root's mount lets all users in and honours
  * set-user-ID bits and device files, unless the options say otherwise. The exit status is one of
- * those that mount(8) knows.
+ * mount(8)'s.
  */
 #ifndef RNFS_CLI_HELPER_H
 #define RNFS_CLI_HELPER_H
@@ -21,25 +21,25 @@
 #define HELPER_USAGE  1
 #define HELPER_FAILED 32
 
-/* What options of root's begin with. */
+/* Options in front of root's own. */
 #define HELPER_ROOT_OPTIONS "allow_other,suid,dev"
 
 struct helper {
 	bool fake;    /* -f: all but the mount */
 	bool verbose; /* -v */
-	/* rnfs's command line, NULL at its end: argv and lists are on the heap, its other strings
-	 * are the caller's */
+	/* rnfs's command line, NULL at its end: argv and lists are on the heap, all other strings
+	 * belong to the caller */
 	int argc;
 	char **argv;
-	char *added; /* what root's options begin with, or NULL */
+	char *added; /* options in front of root's own, or NULL */
 };
 
-/* Whether a program of that name (argv[0]) was called by mount(8). */
+/* Has mount(8) called this program (argv[0]: program)? */
 bool helper_named(const char *program);
 
 /* Fills *h from mount(8)'s command line, which must outlive it, and enters the mount namespace of
  * -N. `root`: the caller is root. 0, or -1 with *e set (ERR_USAGE, or ERR_INTERNAL for want of
- * memory or of that namespace). helper_finish() is due in either case. Before any thread is made.
+ * memory or of the namespace). helper_finish() is due in either case. Before any thread is made.
  */
 int helper_init(struct helper *h, int argc, char **argv, bool root, struct err *e);
 void helper_finish(struct helper *h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * human: numbers as people read them.
+ * human: numbers for people.
  */
 #include "cli/human.h"
 

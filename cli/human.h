@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * human: numbers as people read them: three digits and a unit.
+ * human: numbers for people: three digits and a unit.
  *
- * Each fills text, of HUMAN_MAX bytes, and returns it. Pure functions.
+ * Each fills text, of HUMAN_MAX bytes, and returns text. Pure functions.
  */
 #ifndef RNFS_CLI_HUMAN_H
 #define RNFS_CLI_HUMAN_H

@@ -28,7 +28,7 @@ static void string(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* What comes before a member's value. */
+/* Writes the part before a member's value. */
 static void member(struct json *j, const char *name)
 {
 	if (j->some)

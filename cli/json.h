@@ -3,7 +3,7 @@
  *
  * json: writes JSON (RFC 8259), for programs that read the answers of commands.
  *
- * The text is valid UTF-8 whatever names hold: a byte that is no part of a character becomes
+ * The output is valid UTF-8 even for invalid names: a byte that is no part of a character becomes
  * U+FFFD. One thread.
  */
 #ifndef RNFS_CLI_JSON_H
@@ -15,11 +15,11 @@
 
 struct json {
 	FILE *out;
-	bool some; /* the object or array that is open has a member */
+	bool some; /* the open object or array has a member */
 };
 
-/* Begins an object ('{') or an array ('['), and ends it ('}', ']'). name: of the member of an
- * object; NULL in an array and for the whole. */
+/* json_begin() begins an object ('{') or an array ('['); json_end() ends one ('}', ']'). name: of
+ * the member of an object; NULL in an array and for the whole. */
 void json_begin(struct json *j, const char *name, char bracket);
 void json_end(struct json *j, char bracket);
 

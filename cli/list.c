@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * list: `rnfs list`, the mounts and how they do.
+ * list: `rnfs list`, the mounts and the state of each.
  */
 #include <stdio.h>
 #include <string.h>

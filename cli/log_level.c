@@ -12,7 +12,7 @@
 
 #define WAIT_MS 2000
 
-/* One argument is a level if it is one's name, else a mount. */
+/* One argument is a level if a level has the name, else a mount. */
 static bool parse(struct ask *a, const char **mount, int argc, char **argv)
 {
 	int level = argc > 1 ? log_level_of(argv[argc - 1]) : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * machine: the things that a mount needs of this machine.
+ * machine: facts about this machine that a mount depends on.
  */
 #include "cli/machine.h"
 
@@ -19,7 +19,7 @@
 #define FUSE_MAJOR 10 /* misc */
 #define FUSE_MINOR 229
 
-/* The FUSE library looks in the first of these, then in PATH. */
+/* libfuse looks in the first of the directories, then in PATH. */
 static bool find_fusermount(char *path)
 {
 	const char *dirs = getenv("PATH");

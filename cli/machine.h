@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * machine: the things that a mount needs of this machine.
+ * machine: facts about this machine that a mount depends on.
  *
- * The doctor reports these facts. A mount that fails names the fact that is missing. Files are read
- * below `root`, which is "" but in tests. All functions may be called by any thread.
+ * The doctor reports these facts. A failed mount names the missing fact. Files are read below
+ * `root`, which is "" but in tests. All functions may be called by any thread.
  */
 #ifndef RNFS_CLI_MACHINE_H
 #define RNFS_CLI_MACHINE_H
@@ -17,7 +17,7 @@
 enum machine_fusermount {
 	FUSERMOUNT_WORKS,
 	FUSERMOUNT_MISSING,    /* no fusermount3 in PATH, nor where packages put it */
-	FUSERMOUNT_POWERLESS,  /* it is there, but is not set-user-ID root, or lies on nosuid */
+	FUSERMOUNT_POWERLESS,  /* not set-user-ID root, or on a nosuid file system */
 	FUSERMOUNT_RESTRICTED, /* this process has no_new_privs, so set-user-ID has no effect */
 };
 
@@ -25,21 +25,21 @@ enum machine_fusermount {
  * unless it is MISSING. */
 enum machine_fusermount machine_fusermount(char *path);
 
-/* The sentence for it, with the remedy: a constant string; NULL for FUSERMOUNT_WORKS. */
+/* A sentence with the remedy: a constant string; NULL for FUSERMOUNT_WORKS. */
 const char *machine_fusermount_says(enum machine_fusermount is);
 
-/* 0 if /dev/fuse is the FUSE device and can be opened to read and write, else an errno; ENODEV if
- * it is another file. */
+/* 0 if /dev/fuse is the FUSE device and can be opened to read and write, else an errno; ENODEV:
+ * another file. */
 int machine_fuse_device(const char *root);
 
 /* Whether /etc/fuse.conf has the word, such as "user_allow_other", alone on a line. */
 bool machine_fuse_conf(const char *root, const char *word);
 
-/* Whether this process can have n more descriptors, at most 64: a limit may be low, or used up by
- * descriptors that the parent process left open. */
+/* Can this process have n more descriptors, at most 64? The limit may be low, or used up by
+ * descriptors inherited from the parent process. */
 bool machine_has_descriptors(unsigned n);
 
-/* A number in a file below root; -1: there is no such file, or no number in it. */
+/* Reads a number from a file below root; -1: no such file, or no number in the file. */
 long long machine_number(const char *root, const char *file);
 
 #endif

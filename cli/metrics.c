@@ -10,11 +10,11 @@
 
 #include "cli/utf8.h"
 
-#define FIRST_BUCKET 2u /* of those that are written: up to 2^12 ns */
+#define FIRST_BUCKET 2u /* the first written bucket: up to 2^12 ns */
 #define LAST_BUCKET  26u
 #define BUCKET_STEP  2u
 
-/* What a number is. */
+/* The type of a number. */
 enum kind {
 	GAUGE,
 	GAUGE_MS, /* a gauge of seconds, from milliseconds */
@@ -195,7 +195,7 @@ static void write_histogram(const struct report *r, const char *name, const char
 	fprintf(out, "} %" PRIu64 "\n", count);
 }
 
-/* One counter of each op: the member that is `at` bytes behind the op's beginning. */
+/* Writes one counter of each op: the member `at` bytes behind the beginning of the op. */
 static void write_counter(const struct report *r, const struct report_ops *ops, const char *name,
 	const char *help, size_t at, FILE *out)
 {

@@ -14,7 +14,7 @@
 
 #include "cli/report.h"
 
-/* Whether that went well, ferror() tells. */
+/* Writes the report as metrics. ferror() tells of write errors. */
 void metrics_write(const struct report *r, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mount_args: command lines, and whose they are.
+ * mount_args: command lines of this process and of daemons.
  */
 #include "cli/mount_args.h"
 
@@ -98,9 +98,9 @@ const char *mount_args_last(const struct mount_args *a, const char *name, unsign
 	return NULL;
 }
 
-/* --- of a daemon ------------------------------------------------------------------------------ */
+/* --- the command line of a daemon ------------------------------------------------------------- */
 
-/* Reads the file of /proc/PID into buf. Returns its length, 0 if there is none. */
+/* Reads the file of /proc/PID into buf. Returns the length, 0: no such file. */
 static size_t read_of(int proc, const char *pid, const char *name, char *buf, size_t size)
 {
 	char path[64];
@@ -129,7 +129,8 @@ static bool in_this_namespace(int proc, const char *pid)
 	       own.st_ino == other.st_ino && own.st_dev == other.st_dev;
 }
 
-/* Other processes of the name are about to mount, or wait for one that does. */
+/* Has the process /dev/fuse open? Other processes of the name are about to mount, or wait for a
+ * process that mounts. */
 static bool has_device(int proc, const char *pid)
 {
 	char path[64], link[32];
@@ -153,8 +154,7 @@ static bool has_device(int proc, const char *pid)
 	return found;
 }
 
-/* The mount point may have been given by links, or relative to a directory that is not known any
- * more. */
+/* The given mount point may contain links, or be relative to a directory that is unknown now. */
 static bool is_dir_of(const char *given, const char *dir)
 {
 	size_t len = strlen(given), all = strlen(dir);
@@ -180,7 +180,7 @@ static bool serves(const struct mount_args *a, const struct mountinfo *m)
 	return !strcmp(source, m->source) && is_dir_of(a->dir, m->dir);
 }
 
-/* The command line of process pid, if that is a daemon that serves m. */
+/* Fills *a from the command line of process pid, if the process is a daemon that serves m. */
 static bool args_of(struct mount_args *a, int proc, const char *pid, const struct mountinfo *m)
 {
 	static char text[CMDLINE_MAX];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next word of the line, its escapes (\040) replaced; NULL at the end. */
+/* The next word of the line, with the escapes (\040) replaced; NULL at the end. */
 static char *word(char **line)
 {
 	char *w = strsep(line, " \n"), *to = w;

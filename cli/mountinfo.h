@@ -12,21 +12,21 @@
 struct mountinfo {
 	unsigned id;
 	unsigned major, minor; /* of the file system's device number */
-	char flags[128];       /* of this mount, such as "rw,nosuid", cut to size */
+	char flags[128];       /* of the mount, such as "rw,nosuid", cut to size */
 	char type[64];	       /* such as "fuse.rnfs" */
 	char source[256];
 	char dir[1024]; /* the mount point */
-	bool owned;	/* a FUSE file system: uid and gid are those of its daemon's user */
+	bool owned;	/* a FUSE file system: uid and gid are the daemon's */
 	bool shared;	/* and other users are let in */
 	uid_t uid;
 	gid_t gid;
 };
 
-/* Takes one line apart; it is changed. False: it is no such line. */
+/* Takes one line apart, and changes the line. False: not a line of mountinfo. */
 bool mountinfo_parse(char *line, struct mountinfo *out);
 
-/* The mount that fd, open with O_PATH or otherwise, is on. Asks no file system. False: there is no
- * /proc, or the mount has gone. */
+/* Finds the mount of fd, which may be open with O_PATH. Asks no file system. False: no /proc, or
+ * the mount is gone. */
 bool mountinfo_of(int fd, struct mountinfo *out);
 
 #endif

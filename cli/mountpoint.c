@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mountpoint: looking at a directory without asking the file system that is mounted there.
+ * mountpoint: looks at a directory without asking the file system mounted there.
  */
 #include "cli/mountpoint.h"
 
@@ -31,7 +31,7 @@ static bool is_dead(int error)
 	return error == ENOTCONN || error == ECONNABORTED;
 }
 
-/* --- is it alive? ----------------------------------------------------------------------------- */
+/* --- the daemon ------------------------------------------------------------------------------- */
 
 /* Has the kernel ask the daemon. */
 static int ask(int fd)
@@ -46,7 +46,7 @@ bool mountpoint_alive(int fd)
 	return !is_dead(ask(fd));
 }
 
-/* A process of its own asks: as the daemon's user, and the answer may not come. */
+/* A child process asks as the daemon's user, since the answer may never come. */
 bool mountpoint_dead(int fd, const struct mountinfo *m)
 {
 	unsigned char error = 0;
@@ -70,7 +70,7 @@ bool mountpoint_dead(int fd, const struct mountinfo *m)
 		if (poll(&p, 1, ANSWER_MS) != 1 || read(end[0], &error, 1) != 1)
 			error = 0;
 		kill(pid, SIGKILL);
-		/* if the answer is still to come, the process ends with it, and after this one */
+		/* without an answer so far, the child ends with the answer, after this process */
 		waitpid(pid, NULL, p.revents ? 0 : WNOHANG);
 	}
 	close(end[0]);
@@ -105,7 +105,7 @@ bool mountpoint_detach(const char *path)
 
 /* --- the check -------------------------------------------------------------------------------- */
 
-/* The path that fd was opened by, without links; or `given`. */
+/* The path of the opened fd, without links; or `given`. */
 static void real_path(int fd, const char *given, char *out, size_t size)
 {
 	char link[64];
@@ -119,7 +119,7 @@ static void real_path(int fd, const char *given, char *out, size_t size)
 		snprintf(out, size, "%s", given);
 }
 
-/* The dead mount that m describes, at fd, which is closed. */
+/* Removes the dead mount m at fd. Closes fd. */
 static int remove_dead(int fd, const char *path, const struct mountinfo *m, struct err *e)
 {
 	char real[PATH_MAX];
@@ -184,7 +184,7 @@ static int in_use(const char *path, const struct mountinfo *m, struct err *e)
 			"mount point %.200s is in use: unmount what is mounted there first, or "
 			"give another directory",
 			path);
-	/* no other user can find out whether that user's daemon is alive */
+	/* only the daemon's user and root can find out whether the daemon is alive */
 	if (m->owned && geteuid() && geteuid() != m->uid)
 		return err_set(e, ERR_INTERNAL,
 			"user %u has mounted %.100s (%s) on %.200s: that user or root has to run "
@@ -196,15 +196,15 @@ static int in_use(const char *path, const struct mountinfo *m, struct err *e)
 		path, m->source, m->type);
 }
 
-/* Something is mounted at fd, which is closed. 0: it has been unmounted, or, with *done, can be
- * mounted over. */
+/* Looks at the mount at fd, and closes fd. 0: the mount was dead and is unmounted, or, with *done,
+ * may be covered by another mount. */
 static int look_at_mount(int fd, const char *path, bool *done, struct err *e)
 {
 	struct mountinfo m;
 
 	if (!mountinfo_of(fd, &m))
 		m = (struct mountinfo){0};
-	*done = !strcmp(m.type, "autofs"); /* the automounter waits for this mount */
+	*done = !strcmp(m.type, "autofs"); /* the automounter waits for our mount */
 	if (!*done && mountpoint_dead(fd, &m))
 		return remove_dead(fd, path, &m, e);
 	close(fd);

@@ -74,7 +74,7 @@ static bool add_directory(struct paths *p, const char *dir)
 	return good;
 }
 
-/* Is that the path of a socket of a user's daemon, as far as the name tells? */
+/* Is path the socket of a user's daemon, judging by the name? */
 static bool is_in_runtime_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -84,7 +84,7 @@ static bool is_in_runtime_dir(const char *path)
 	       (!strncmp(slash - 5, "/rnfs", 5) || !strncmp(path, "/tmp/rnfs-", 10));
 }
 
-/* Root sees the sockets of all users, as far as they are in this network namespace. */
+/* Adds the sockets of all users in this network namespace, for root. */
 static bool add_others(struct paths *p)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
@@ -117,11 +117,12 @@ static bool find_sockets(struct paths *p)
 /* --- daemons ---------------------------------------------------------------------------------- */
 
 struct daemons {
-	struct mount *of; /* of each report and socket are set */
+	struct mount *of; /* `report` and `socket` of each are set */
 	unsigned n;
 };
 
-/* Nobody but the user whom a socket's directory belongs to may speak for that user's mounts. */
+/* May the peer of c speak for the mounts of the user with the socket's directory? Only the same
+ * user may. */
 static bool speaks_for(const struct contact *c, const char *path)
 {
 	char dir[RUNTIME_SOCKET_MAX];
@@ -132,7 +133,7 @@ static bool speaks_for(const struct contact *c, const char *path)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == c->uid;
 }
 
-/* False: there is no report to the end; *e says why if the daemon did not answer. */
+/* Reads a report. False: the report is incomplete; *e says why if the daemon did not answer. */
 static bool read_report(struct contact *c, uint64_t until, struct report *r, struct err *e)
 {
 	char *line;
@@ -305,7 +306,7 @@ const char *mount_point(const struct mount *m)
 
 /* --- the mount of a path ---------------------------------------------------------------------- */
 
-/* The mount that path is in, as far as the name tells: the topmost of the nearest, or NULL. */
+/* Finds the mount that contains path, judging by names: the topmost of the nearest, or NULL. */
 static const struct mount *within(const struct mounts *all, const char *path)
 {
 	const struct mount *nearest = NULL;
@@ -324,7 +325,7 @@ static const struct mount *within(const struct mounts *all, const char *path)
 	return nearest;
 }
 
-/* Puts what the symbolic link at path says in front of rest. False: path is none. */
+/* Puts the target of the symbolic link at path in front of rest. False: path is no link. */
 static bool follow(const char *path, char rest[PATH_MAX], char at[PATH_MAX])
 {
 	char target[PATH_MAX], joined[2 * PATH_MAX];
@@ -341,14 +342,13 @@ static bool follow(const char *path, char rest[PATH_MAX], char at[PATH_MAX])
 	return true;
 }
 
-/* Takes the name of len bytes away from the beginning of rest. */
+/* Removes the name of len bytes from the beginning of rest. */
 static void step(char rest[PATH_MAX], const char *name, size_t len)
 {
 	memmove(rest, name + len, strlen(name + len) + 1);
 }
 
-/* Goes along the path, which is absolute, as the kernel would, but that inside a mount no name is
- * looked at. */
+/* Follows the absolute path as the kernel would, but looks at no name inside a mount. */
 static const struct mount *walk(const struct mounts *all, const char *path)
 {
 	char at[PATH_MAX] = "", rest[PATH_MAX], next[PATH_MAX];
@@ -411,7 +411,7 @@ const struct mount *mounts_pick(const struct mounts *all, const char *path, stru
 	return m;
 }
 
-/* The same where the daemon answers at m->socket. */
+/* Does mounts_pick(), and requires a daemon that answers at m->socket. */
 static const struct mount *pick_live(const struct mounts *all, const char *path, struct err *e)
 {
 	const struct mount *m = mounts_pick(all, path, e);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nearest: the known word that a misspelt one is most like.
+ * nearest: the known word that is most like a misspelt word.
  *
- * Words differ by letters that are left out, added, changed or swapped with the next. One such
- * slip is forgiven in words of 3 to 5 letters, two in longer words.
+ * A slip is a letter left out, added, changed or swapped with the next. One such slip is forgiven
+ * in words of 3 to 5 letters, two in longer words.
  */
 #ifndef RNFS_CLI_NEAREST_H
 #define RNFS_CLI_NEAREST_H
@@ -12,13 +12,12 @@
 struct nearest {
 	const char *word;
 	const char *best; /* of the words offered so far; NULL: none is near */
-	unsigned slips;	  /* that best is away, or one more than are forgiven */
+	unsigned slips; /* slips between word and best; without best, one more than are forgiven */
 };
 
 /* The strings stay the caller's and must outlive n. */
 void nearest_init(struct nearest *n, const char *word);
-/* Of words that are equally near the first one offered stays. Words of more than 32 bytes are near
- * to none. */
+/* Among equally near words the first stays. Words of more than 32 bytes are near to none. */
 void nearest_offer(struct nearest *n, const char *known);
 
 #endif

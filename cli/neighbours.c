@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * neighbours: the NFS servers in the networks that this machine is part of.
+ * neighbours: the NFS servers in the networks of this machine.
  */
 #include "cli/neighbours.h"
 
@@ -20,7 +20,7 @@
 #define ASKS	    3u
 #define NFS_PROGRAM 100003
 
-/* Sends the call to each network. Returns how many took it. */
+/* Sends the call to each network. Returns the number of networks that took the call. */
 static unsigned ask(int fd, const struct ifaddrs *list, const uint32_t *call, size_t bytes)
 {
 	unsigned sent = 0;

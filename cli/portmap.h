@@ -4,8 +4,7 @@
  * portmap: one question to a port mapper as a datagram (RFC 1833, RFC 5531), for answers of one
  * number.
  *
- * Libraries that ask port mappers wait for a minute where none answers, and ask one machine at a
- * time. Pure functions.
+ * Other libraries ask one machine at a time, and wait a minute for an answer. Pure functions.
  */
 #ifndef RNFS_CLI_PORTMAP_H
 #define RNFS_CLI_PORTMAP_H
@@ -23,12 +22,12 @@
 #define PORTMAP_GETPORT 3
 #define PORTMAP_GETTIME 6
 
-/* Writes a call with n words of arguments, without credentials. Returns its bytes. */
+/* Writes a call with n words of arguments, without credentials. Returns the bytes of the call. */
 size_t portmap_call(uint32_t word[PORTMAP_WORDS], uint32_t xid, uint32_t vers, uint32_t proc,
 	const uint32_t *args, unsigned n);
 
-/* Is the datagram the answer to the call xid? Then *value is its first number. bytes may be
- * negative, as recv() returns it. */
+/* Is the datagram the answer to the call xid? Then *value is the first number of the answer. bytes
+ * may be negative, as from recv(). */
 bool portmap_answer(const uint32_t *word, ssize_t bytes, uint32_t xid, uint32_t *value);
 
 #endif

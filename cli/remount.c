@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * remount: which options change what.
+ * remount: changes the options of a mount.
  */
 #include "cli/remount.h"
 
@@ -18,7 +18,7 @@
 #include "cli/mountinfo.h"
 #include "transport/log.h"
 
-/* What the kernel changes. */
+/* The options that the kernel can change. */
 static const struct {
 	const char *name;
 	unsigned long set, clear;
@@ -46,7 +46,8 @@ static const struct {
 	{"nolazytime", 0, MS_LAZYTIME},
 };
 
-/* What no daemon is asked for: of mount(8) and systemd, and what the kernel adds to its list. */
+/* Options that do not reach a daemon: of mount(8) and systemd, and additions of the kernel's list.
+ */
 static const char *const passed_over[] = {"remount", "defaults", "auto", "noauto", "user", "nouser",
 	"users", "owner", "group", "_netdev", "nofail", "comment", "user_id", "group_id",
 	"rootmode", "max_read", "blksize", "fd"};
@@ -66,7 +67,7 @@ static bool is_passed_over(const char *item)
 	return !strncmp(item, "x-", 2) || !strncmp(item, "X-", 2);
 }
 
-/* Changes *f if item is one of the kernel's flags. */
+/* Changes *f if item is a flag of the kernel. */
 static bool apply(const char *item, unsigned long *f)
 {
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -78,10 +79,10 @@ static bool apply(const char *item, unsigned long *f)
 	return false;
 }
 
-/* As a new mount with these options would have: what is not named is not set. */
+/* The flags of a new mount with the options of want: options that want does not name are off. */
 static unsigned long flags_of(const struct mount_args *want, bool helper)
 {
-	unsigned long f = helper ? 0 : MS_NOSUID | MS_NODEV; /* libfuse's */
+	unsigned long f = helper ? 0 : MS_NOSUID | MS_NODEV; /* as libfuse does */
 
 	for (unsigned i = 0; i < want->n; i++)
 		apply(want->items[i], &f);
@@ -97,7 +98,7 @@ bool remount_wanted(int argc, char **argv)
 	return yes;
 }
 
-/* The mount of rnfs at dir. */
+/* Finds the mount of rnfs at dir. */
 static int find_mount(const char *dir, struct mountinfo *m, struct err *e)
 {
 	int fd = open(dir, O_PATH | O_CLOEXEC);
@@ -115,7 +116,7 @@ static int find_mount(const char *dir, struct mountinfo *m, struct err *e)
 		dir);
 }
 
-/* All of want but the kernel's flags must be as it was; the last of a name counts. */
+/* Checks that all of want but the kernel's flags is as before; the last item of a name counts. */
 static int check_same(const struct mount_args *want, const struct mount_args *daemon, struct err *e)
 {
 	unsigned long f = 0;

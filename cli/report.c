@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * report: what a daemon tells of itself and its mount, and how that travels.
+ * report: the state of a daemon and its mount, as a daemon sends it to a command.
  */
 #include "cli/report.h"
 
@@ -184,7 +184,7 @@ static bool read_number(struct report *r, char *line)
 	return true;
 }
 
-/* A number at *s, and steps over it. */
+/* Reads a number at *s, and moves *s behind the number. */
 static bool take(const char **s, uint64_t *n)
 {
 	char *end;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * report: what a daemon tells of itself and its mount, and how that travels.
+ * report: the state of a daemon and its mount, as a daemon sends it to a command.
  *
  * The daemon fills a report and writes it as lines of words (word.h); a command reads the lines
- * into a report again, and prints it. Lines and names that the reader does not know are passed
- * over: daemon and command may be of different versions. What is not told is empty, or 0.
+ * into a report again, and prints the report. The reader skips unknown lines and names, because
+ * daemon and command may be of different versions. A text or number without a line is empty, or 0.
  *
  *     is NAME TEXT
  *     n NAME NUMBER
  *     request NAME ERRORS BYTES RPCS WAITS TIME QUEUE
  *     operation NAME ...
  *
- * A TIME is SUM:MAX, in nanoseconds, and for each bucket (histogram.h) that is not empty :I=N.
+ * A TIME is SUM:MAX, in nanoseconds, and :I=N for each bucket (histogram.h) that is not empty.
  */
 #ifndef RNFS_CLI_REPORT_H
 #define RNFS_CLI_REPORT_H
@@ -26,7 +26,7 @@
 #define REPORT_TEXT_MAX 1024 /* bytes of a text with its NUL */
 
 enum report_text {
-	REPORT_MOUNTPOINT, /* as the daemon knows it: of its own mount namespace */
+	REPORT_MOUNTPOINT, /* in the daemon's mount namespace */
 	REPORT_SOURCE,	   /* SERVER:/EXPORT as given */
 	REPORT_PROGRAM,	   /* the version of rnfs */
 	REPORT_NFS,	   /* the version of NFS: "4.2" */
@@ -39,48 +39,48 @@ enum report_text {
 enum report_number {
 	REPORT_PID,
 	REPORT_UID,	  /* the daemon's user */
-	REPORT_DEV_MAJOR, /* of the mounted file system; both 0: not known */
+	REPORT_DEV_MAJOR, /* of the mounted file system; both 0: unknown */
 	REPORT_DEV_MINOR,
 	REPORT_UP_MS,	  /* since the mount was made */
-	REPORT_SILENT_MS, /* for so long the server does not answer; 0: it does */
-	REPORT_LOST_MS,	  /* for so long there is no connection; 0: there is one */
-	REPORT_OLDEST_MS, /* age of the oldest request of the kernel's but locks; 0: none waits */
-	/* What follows is told to `stat` alone. RPCs and their connection: */
+	REPORT_SILENT_MS, /* time without an answer from the server; 0: the server answers */
+	REPORT_LOST_MS,	  /* time without a connection; 0: connected */
+	REPORT_OLDEST_MS, /* age of the kernel's oldest request, locks apart; 0: none waits */
+	/* The rest is for `stat` alone. RPCs and the connection: */
 	REPORT_CALLS,
 	REPORT_REPLIES,
-	REPORT_CALLBACKS, /* calls of the server's */
-	REPORT_UNDER_WAY, /* calls that have no answer yet */
+	REPORT_CALLBACKS, /* calls by the server */
+	REPORT_UNDER_WAY, /* calls without an answer so far */
 	REPORT_TIMEOUTS,
 	REPORT_RECONNECTS,
-	REPORT_CREDITS, /* calls that the server lets be under way; 0: TCP */
+	REPORT_CREDITS, /* calls under way that the server allows; 0: TCP */
 	REPORT_SLOTS,	/* of the session; 0: NFSv3 */
 	REPORT_RSIZE,
 	REPORT_WSIZE,
 	REPORT_LEASE_S,
-	/* Bytes of file data: read straight to their place, or copied there; written from where
-	 * they were, or copied into messages. */
+	/* Bytes of file data: read straight to the destination, or copied there; written straight
+	 * from the source, or copied into messages. */
 	REPORT_PLACED,
 	REPORT_COPIED,
 	REPORT_EXPOSED,
 	REPORT_PULLED_UP,
 	REPORT_CACHE_USED, /* bytes */
 	REPORT_CACHE_LIMIT,
-	REPORT_CACHE_HITS,    /* READs that were answered at once */
-	REPORT_CACHE_JOINED,  /* READs that waited for data that was on its way */
-	REPORT_CACHE_MISSES,  /* READs that the server was asked for */
-	REPORT_CACHE_FETCHES, /* READs into the cache, most of them ahead of a reader */
+	REPORT_CACHE_HITS,    /* READs answered from the cache */
+	REPORT_CACHE_JOINED,  /* READs that waited for data in flight */
+	REPORT_CACHE_MISSES,  /* READs sent to the server */
+	REPORT_CACHE_FETCHES, /* READs into the cache, mostly ahead of a reader */
 	REPORT_CACHE_EVICTED, /* blocks */
-	REPORT_CACHE_WASTED,  /* of them, those that nobody had read */
-	REPORT_DIRTY,	      /* bytes that were written and are not known to be safe */
-	REPORT_GATHERED,      /* bytes that were written and sent later, with others */
-	REPORT_REWRITTEN,     /* times that the server had lost data, which was sent again */
+	REPORT_CACHE_WASTED,  /* evicted blocks that no program had read */
+	REPORT_DIRTY,	      /* written bytes that are not committed */
+	REPORT_GATHERED,      /* written bytes that were sent later, with other bytes */
+	REPORT_REWRITTEN,     /* times that lost data was sent to the server again */
 	REPORT_WRITE_FULL,    /* writes that found no room */
 	REPORT_MEMORY_USED,   /* bytes */
 	REPORT_MEMORY_MAPPED,
 	REPORT_MEMORY_LIMIT,
 	REPORT_INODES,
 	REPORT_OPEN_FILES,
-	REPORT_INTERRUPTED, /* requests that were given up because their process was killed */
+	REPORT_INTERRUPTED, /* requests given up because the process was killed */
 	REPORT_STARVED,	    /* times that a request waited for memory */
 	REPORT_FOREIGN,	    /* changes by other clients */
 	REPORT_DELEGATED,   /* opens without asking the server */
@@ -94,8 +94,8 @@ enum report_number {
 struct report_op {
 	char name[REPORT_OP_NAME];
 	uint64_t errors, bytes, rpcs;
-	uint64_t waits; /* round trips that were waited for, one after the other; of requests */
-	struct histogram time;	/* a request's until its answer; an operation's on its way */
+	uint64_t waits;		/* of requests: round trips waited for, one after the other */
+	struct histogram time;	/* of requests: until the answer; of operations: in flight */
 	struct histogram queue; /* of operations: until the first call was sent */
 };
 
@@ -107,27 +107,28 @@ struct report_ops {
 struct report {
 	char text[REPORT_TEXTS][REPORT_TEXT_MAX];
 	uint64_t number[REPORT_NUMBERS];
-	/* The user's memory for what is told to `stat`; NULL: it is passed over. */
+	/* The caller's memory for the lists of `stat`; NULL: such lines are skipped. */
 	struct report_ops *requests, *operations;
 };
 
-/* Empties it; requests and operations stay, empty. */
+/* Empties r; requests and operations stay, empty. */
 void report_clear(struct report *r);
 
-/* Adds an operation, and returns it with its name and all zeros; NULL: there are REPORT_OPS. */
+/* Adds an operation. Returns the operation with the name set and all else 0; NULL: ops has
+ * REPORT_OPS already. */
 struct report_op *report_add(struct report_ops *ops, const char *name);
-/* The one of that name, or NULL. */
+/* Finds the operation by name, or NULL. */
 const struct report_op *report_find(const struct report_ops *ops, const char *name);
 
 /* The name of a number, as in the lines. */
 const char *report_number_name(enum report_number which);
-/* Its text becomes text, cut to size. */
+/* Sets one text of r, cut to size. */
 void report_set(struct report *r, enum report_text which, const char *text);
 
 /* Adds the lines of r. */
 void report_write(const struct report *r, struct words *w);
-/* Takes one line, without its line feed; it is changed. False: it is malformed, or says more than a
- * report holds. */
+/* Takes one line without a line feed, and changes the line. False: malformed, or more than a report
+ * holds. */
 bool report_read(struct report *r, char *line);
 
 /* The state of the mount as one word, and as a sentence for people. */
@@ -140,7 +141,7 @@ enum report_state {
 #define REPORT_SLOW_MS 5000u
 enum report_state report_state(const struct report *r);
 const char *report_state_name(enum report_state s);
-/* For how long that is so, in milliseconds; 0 for REPORT_OK. */
+/* For how long the state has lasted, in milliseconds; 0 for REPORT_OK. */
 uint64_t report_state_ms(const struct report *r);
 
 #endif

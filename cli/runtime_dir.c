@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * runtime_dir: the directory in which the daemons of one user have their sockets.
+ * runtime_dir: the directory with the sockets of one user's daemons.
  */
 #include "cli/runtime_dir.h"
 
@@ -38,7 +38,7 @@ bool runtime_dir_is_ours(const char *path)
 	       !(st.st_mode & 077);
 }
 
-/* May the directory be made in the one above it? A sticky one is /tmp. */
+/* May the directory be made in its parent? A sticky parent is /tmp. */
 static bool is_safe_above(const char *path)
 {
 	char above[RUNTIME_DIR_MAX];
@@ -50,7 +50,7 @@ static bool is_safe_above(const char *path)
 	       (st.st_uid == geteuid() || (st.st_uid == 0 && st.st_mode & S_ISVTX));
 }
 
-/* 0, or an errno. */
+/* Makes the directory. 0, or an errno. */
 static int make(const char *path)
 {
 	int fd, error = 0;
@@ -59,7 +59,7 @@ static int make(const char *path)
 		return errno == ENOENT ? ENOENT : EPERM;
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return errno;
-	/* it may have been made by other means, with another mode */
+	/* another program may have made it, with another mode */
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sidecar: rnfs --fd-from SOCKET, which has a mounter tell it what to serve.
+ * sidecar: rnfs --fd-from SOCKET, which gets its mount from a mounter.
  */
 #include "cli/sidecar.h"
 
@@ -28,7 +28,7 @@
 static int mounter = -1;
 static struct handover given;
 
-/* The value of --fd-from, which is taken out of argv; NULL with *e set: it has none. */
+/* Takes --fd-from and its value out of argv. Returns the value; NULL with *e set: no value. */
 static char *take_option(int *argc, char **argv, int i, struct err *e)
 {
 	char *value = argv[i][strlen(OPTION)] ? argv[i] + strlen(OPTION) + 1 : argv[i + 1];
@@ -73,13 +73,13 @@ static int try_connect(const char *path, struct err *e)
 	return -1;
 }
 
-/* Nobody listens there yet, that is. */
+/* Does the error mean that no mounter listens at the socket so far? */
 static bool may_come(int error)
 {
 	return error == ENOENT || error == ECONNREFUSED || error == EAGAIN;
 }
 
-/* 0 with `given`; -1: the mounter is busy, or *e is set. */
+/* Receives into `given`. 0; -1: the mounter is busy, or *e is set. */
 static int hear(uint64_t until, struct err *e)
 {
 	struct pollfd p = {.fd = mounter, .events = POLLIN};
@@ -91,8 +91,8 @@ static int hear(uint64_t until, struct err *e)
 	return handover_receive(mounter, &given, e);
 }
 
-/* Until a mounter has given something: the socket may be there later than this process, and the
- * mounter may not have heard yet that the sidecar before this one has ended. */
+/* Waits until a mounter has sent a mount. The mounter may start after this process, and may still
+ * hold the connection of the previous sidecar. */
 static int receive(const char *path, struct err *e)
 {
 	uint64_t begun = clock_ns(), until = begun + WAIT_S * NSEC_PER_SEC;
@@ -126,7 +126,7 @@ static int receive(const char *path, struct err *e)
 	}
 }
 
-/* argv and what was given. */
+/* Makes a command line of argv and of `given`. */
 static char **make_argv(int *argc, char *const *argv)
 {
 	char **all = calloc(*argc + 6, sizeof(*all));

@@ -3,8 +3,8 @@
  *
  * source: the text that names a server and its export.
  *
- * libnfs has a parser for these URLs. It decodes no escapes, leaves the port and the brackets in
- * the server's name, and keeps the arguments to itself: little would be left for it to do.
+ * libnfs has a parser for these URLs. The parser of libnfs decodes no escapes, leaves the port and
+ * the brackets in the server's name, and does not return the arguments. So rnfs would gain little.
  */
 #include "cli/source.h"
 
@@ -148,7 +148,7 @@ static int add(
 	return 0;
 }
 
-/* An argument's option; "": it is ignored; NULL: it is not known. */
+/* The option for an argument; "": ignored; NULL: unknown argument. */
 static const char *option_of(const char *argument)
 {
 	static const struct {

@@ -5,11 +5,11 @@
  *
  * A URL is nfs://SERVER[:PORT][/EXPORT][?ARGUMENT=VALUE[&...]] (RFC 2224, RFC 3986), or the same
  * with nfs+rdma://, which leaves TCP out. Escapes such as %20 are decoded. An IPv6 address stands
- * in brackets in either form, with a scope where it is a local one: [fe80::1%eth0], in a URL also
+ * in brackets in either form, with a scope for a link-local address: [fe80::1%eth0], in a URL also
  * [fe80::1%25eth0] (RFC 6874).
  *
- * URLs come from links that others have written: an argument may say how to reach the server, and
- * nothing about the mount. Names are those of libnfs (version, nfsport) and of options.
+ * URLs may come from untrusted links. So an argument may set the way to the server, and nothing
+ * about the mount. Arguments have the names of libnfs (version, nfsport) and of options.
  */
 #ifndef RNFS_CLI_SOURCE_H
 #define RNFS_CLI_SOURCE_H

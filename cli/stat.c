@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stat: `rnfs stat`, what a mount has done, and how long that took.
+ * stat: `rnfs stat`, the counters and times of a mount.
  */
 #include "cli/stat.h"
 

@@ -12,8 +12,8 @@
 
 /* Tables for people, of all since the mount was made. */
 void stat_text(const struct report *r, FILE *out);
-/* A line of rates, in the time between two reports of the same mount; head: with the names of its
- * columns above. */
+/* A line of rates, in the time between two reports of the same mount; head: with the column names
+ * above. */
 void stat_rates(const struct report *before, const struct report *now, bool head, FILE *out);
 /* One object, on a line. */
 void stat_json(const struct report *r, FILE *out);

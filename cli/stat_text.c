@@ -12,7 +12,7 @@
 #include "cli/human.h"
 #include "transport/quote.h"
 
-/* Numbers of one line, each with a text of its own. */
+/* Texts for numbers; each call in a line has a buffer of its own. */
 #define BYTES(n) human_bytes((char[HUMAN_MAX]){0}, (double)(n))
 #define COUNT(n) human_count((char[HUMAN_MAX]){0}, (double)(n))
 #define TIME(ns) human_time((char[HUMAN_MAX]){0}, (ns))
@@ -46,7 +46,7 @@ static void print_head(const struct report *r, FILE *out)
 	}
 }
 
-/* The ones that took the most time in all come first. */
+/* Puts larger total times first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct report_op *one = *(const struct report_op *const *)a;

@@ -16,7 +16,7 @@
 #include "transport/quote.h"
 
 #define CLEAR	 "\033[H\033[J" /* the terminal */
-#define GRACE_MS 5000		/* that a report may be late */
+#define GRACE_MS 5000		/* how late a report may be */
 #define ROWS	 15u
 
 struct arguments {

@@ -143,7 +143,7 @@ static void run(const struct mounts *all, const struct ask *a, const char *mount
 			err_set(e, ERR_PROTOCOL, "the daemon's answer cannot be understood");
 			break;
 		}
-		/* further lines that have come are printed first */
+		/* prints further received lines first */
 		if (!memchr(c.buf + c.at, '\n', c.len - c.at) && fflush(stdout))
 			break;
 	}

@@ -30,7 +30,7 @@ static int fail(const char *what, const char *why)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Becomes the program that mounts line; returns the exit status if that fails. */
+/* Becomes the program that mounts l; returns the exit status after a failure. */
 static int become_rnfs(const struct fstab_line *l, bool foreground)
 {
 	const char *argv[] = {"rnfs", "-o", l->options, "--", l->source, l->dir, NULL, NULL};
@@ -43,7 +43,7 @@ static int become_rnfs(const struct fstab_line *l, bool foreground)
 	return fail("/proc/self/exe", strerror(errno));
 }
 
-/* Is the line's export mounted on its mount point, by a daemon that is alive? */
+/* Is the line's export mounted on its mount point, by a live daemon? */
 static bool is_mounted(const struct fstab_line *l)
 {
 	int fd = open(l->dir, O_PATH | O_CLOEXEC);
@@ -162,7 +162,7 @@ bool user_mounts_is_generator(const char *program)
 	return !strcmp(slash ? slash + 1 : program, "rnfs-user-generator");
 }
 
-/* Has the user's manager want the service of the line when it starts. */
+/* Makes the user's manager start the service of the line at its own start. */
 static int want(const char *wants, const struct fstab_line *l)
 {
 	char name[UNIT_NAME_MAX + 1], path[PATH_MAX];

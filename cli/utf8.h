@@ -6,9 +6,10 @@
 #ifndef RNFS_CLI_UTF8_H
 #define RNFS_CLI_UTF8_H
 
-#define UTF8_UNKNOWN "\xef\xbf\xbd" /* U+FFFD, for a byte that is no part of a character */
+#define UTF8_UNKNOWN "\xef\xbf\xbd" /* U+FFFD, for a byte outside any character */
 
-/* Bytes of the character that s, which ends with a NUL, begins with; 0: it begins with none. */
+/* Bytes of the character at the beginning of s, which ends with a NUL; 0: s begins with no valid
+ * character. */
 unsigned utf8_character(const char *s);
 
 #endif

@@ -3,11 +3,11 @@
  *
  * keepalive: how soon the kernel of this machine notices that the peer of a TCP connection is gone.
  *
- * A requester whose calls have all arrived sends nothing more. If the server loses its power, only
- * a probe of TCP finds out: the restarted server answers the probe with a reset. The client's state
- * lives for one lease after that restart, so the probes of such a connection follow the lease. A
- * probe leaves only while no data is under way in either direction. The peer's kernel answers the
- * probe, so a peer whose program is slow is not given up.
+ * A requester sends nothing more once all calls have arrived. If the server loses power, only a TCP
+ * probe finds out: the restarted server answers the probe with a reset. The client's state lives
+ * for one lease after the restart, so the time between probes depends on the lease. A probe leaves
+ * only while no data is under way in either direction. The peer's kernel answers the probe, so a
+ * slow program on the peer does not end the connection.
  */
 #ifndef RNFS_TRANSPORT_KEEPALIVE_H
 #define RNFS_TRANSPORT_KEEPALIVE_H
@@ -19,10 +19,10 @@ struct keepalive {
 	unsigned lost_ms;    /* likewise: sent bytes without an acknowledgement, and probes */
 };
 
-/* k for a connection whose peer keeps state for lease_s after a restart; 0: keeps none. No time is
- * longer than k's. */
+/* Returns k with times short enough for a peer that keeps state for lease_s after a restart; 0: no
+ * state. No time is longer than k's. */
 struct keepalive keepalive_within(const struct keepalive *k, unsigned lease_s);
-/* Sets the options of fd, a TCP socket. The connection works without them, too. */
+/* Sets the options of fd, a TCP socket. The connection works without the options, too. */
 void keepalive_set(int fd, const struct keepalive *k);
 
 #endif

@@ -5,13 +5,14 @@
  *
  * The peer's socket is looked up by its addresses and ports. Four things could name a wrong owner,
  * and each makes the owner unknown instead:
- *   - the kernel may answer with a listening socket at the peer's port: the state must be that of a
- *     connection;
- *   - a socket that its process has closed may be reported as root's: it must have an inode, which
- *     is read after the owner and goes first;
- *   - the peer's end may be gone and its port another's: our end would have been told, so it must
- *     still be connected after the look-up;
- *   - in a user namespace every user without a number there is shown as the overflow user.
+ *   - the kernel may answer with a listening socket at the peer's port: the state must be a
+ *     connection's;
+ *   - the kernel may report a closed socket as root's: the socket must have an inode. The kernel
+ *     reads the inode after the owner, and a closing socket loses the inode before the owner;
+ *   - the peer's socket may be gone and the port reused: our kernel would then know of the end, so
+ *     our socket must still be connected after the look-up;
+ *   - in a user namespace the kernel reports every user without a number there as the overflow
+ *     user.
  */
 #include "transport/sock_user.h"
 
@@ -27,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An address in the form of the request: of IPv4 if it is mapped into IPv6. */
+/* An address in the form of the request: an IPv4 address if mapped into IPv6. */
 struct end {
 	int family;
 	size_t len;
@@ -76,8 +77,8 @@ bool sock_user_loopback(const struct sockaddr *sa)
 	return end_of(sa, &e) && is_loopback(&e);
 }
 
-/* Sends a request of len bytes and reads the first message of the answer into buf, its payload.
- * Returns the payload's bytes, or -errno. */
+/* Sends a request of len bytes. Reads the payload of the first answer message into buf. Returns the
+ * payload's bytes, or -errno. */
 static ssize_t ask(int family, struct nlmsghdr *req, void *buf, size_t size)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -137,7 +138,7 @@ static int is_own(const struct end *e)
 		return 1;
 	memcpy(req.addr, e->addr, e->len);
 	req.h.nlmsg_len = (uint32_t)(offsetof(__typeof__(req), addr) + e->len);
-	if (e->scope) { /* then an address of IPv6: oif stands right behind it */
+	if (e->scope) { /* an IPv6 address: oif stands right behind the address */
 		req.oif = (struct rtattr){.rta_type = RTA_OIF, .rta_len = RTA_LENGTH(4)};
 		req.scope = e->scope;
 		req.h.nlmsg_len = sizeof(req);
@@ -150,7 +151,7 @@ static int is_own(const struct end *e)
 	return answer.rtm_type == RTN_LOCAL;
 }
 
-/* The socket at peer with a connection to own. 0 or -errno. */
+/* Finds the owner of the socket at peer with a connection to own. 0 or -errno. */
 static int find_socket(const struct end *peer, const struct end *own, uint32_t *uid)
 {
 	struct {
@@ -185,7 +186,7 @@ static int find_socket(const struct end *peer, const struct end *own, uint32_t *
 	return 0;
 }
 
-/* Has every user a number of its own here? */
+/* Has every user a distinct number here? */
 static bool uid_is_certain(uint32_t uid)
 {
 	unsigned inside = 1, outside = 1, count = 0, overflow = 65534;

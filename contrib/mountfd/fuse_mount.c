@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fuse_mount: a FUSE mount whose daemon is another process.
+ * fuse_mount: a FUSE mount with the daemon in another process.
  */
 #include "contrib/mountfd/fuse_mount.h"
 
@@ -31,7 +31,7 @@ static const struct {
 	{"dirsync", MS_DIRSYNC, 0},
 };
 
-/* Words, or words with a value, that go into mount(2)'s data. */
+/* Options for mount(2)'s data: words, and words with a value. */
 static const char *const words[] = {
 	"default_permissions", "context=", "fscontext=", "defcontext=", "rootcontext="};
 

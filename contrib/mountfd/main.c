@@ -5,10 +5,10 @@
  *
  *     mounted, listening -> a sidecar is connected -> [ready] -> the sidecar has ended -> ...
  *
- * When the next sidecar connects, the dead mount is replaced by a new one. The descriptor is closed
- * here as soon as it has been sent: the end of the sidecar is then the end of the mount, and
- * programs get errors and do not wait. The end of this process: SIGTERM or SIGINT, which unmount;
- * or the mount is no longer there, as when a CSI driver has unmounted it.
+ * When the next sidecar connects, a new mount replaces the dead one. This process closes the
+ * descriptor as soon as the descriptor has been sent. So the end of the sidecar is the end of the
+ * mount, and programs get errors instead of waiting. This process ends after SIGTERM or SIGINT,
+ * which unmount, or when the mount is gone, for example unmounted by a CSI driver.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ struct mounter {
 	struct options o;
 	struct fuse_mount mount;
 	char directory[PATH_MAX];
-	int device;   /* not handed over yet; -1: it has been */
+	int device;   /* not handed over yet; -1: handed over */
 	int listener; /* a Unix socket */
 	int sidecar;  /* the connection; -1: there is none */
 	bool ready;   /* as the sidecar has said */
@@ -171,7 +171,7 @@ static void drop_file(const char *path)
 
 /* --- the socket ------------------------------------------------------------------------------- */
 
-/* The socket appears once a connection to it works. */
+/* The socket gets its name when connections work. */
 static int listen_at(const struct options *o, struct err *e)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -217,7 +217,8 @@ static void say_failed(struct mounter *m, const char *sentence)
 	put_file(m->o.error, sentence);
 }
 
-/* A device for the next sidecar: what the last one has left is replaced. */
+/* Makes a device for the next sidecar. The new mount replaces the dead mount of the last sidecar.
+ */
 static bool have_device(struct mounter *m)
 {
 	struct err e = {0};
@@ -281,7 +282,7 @@ static void hear_sidecar(struct mounter *m)
 		log_always_info("%s: served", m->mount.directory);
 		break;
 	case HANDOVER_FAILED:
-		m->ready = true; /* it has said why not */
+		m->ready = true; /* the sidecar has told the reason */
 		drop_file(m->o.ready);
 		say_failed(m, sentence);
 		break;

@@ -54,7 +54,7 @@ static void note(const struct conn *c, unsigned side, uint64_t ns, const char *f
 	fputc('\n', c->sink->out);
 }
 
-/* This direction is read no further. */
+/* Stops reading the direction. */
 static void give_up(struct conn *c, unsigned side, uint64_t ns, const char *why)
 {
 	note(c, side, ns, "%s: this direction is read no further", why);
@@ -217,7 +217,7 @@ static void say_frame(const struct conn *c, unsigned side, uint64_t ns)
 			priv.remote_inval ? ", remote invalidation" : "");
 }
 
-/* Takes the set-up frame from the beginning of the stream, if it is there. */
+/* Takes the set-up frame from the beginning of the stream, if the frame is complete. */
 static void start(struct conn *c, unsigned side, uint64_t ns)
 {
 	struct conn_side *s = &c->side[side];
@@ -247,7 +247,7 @@ static void start(struct conn *c, unsigned side, uint64_t ns)
 	s->started = true;
 }
 
-/* Both have started: what is kept behind their frames are FPDUs. */
+/* Both sides have started: the bytes kept behind the set-up frames are FPDUs. */
 static void begin(struct conn *c)
 {
 	bool crc = c->side[0].frame.crc || c->side[1].frame.crc;
@@ -257,7 +257,8 @@ static void begin(struct conn *c)
 		size_t skip = MPA_HDR_LEN + (size_t)s->frame.pd_len;
 		struct fpdu early = s->fpdu;
 
-		/* each says whether it wants to be sent markers (RFC 5044 section 7.1.1) */
+		/* the frame of each side asks for markers in received FPDUs, or not (RFC 5044
+		 * section 7.1.1) */
 		fpdu_init(&s->fpdu, crc, c->side[!i].frame.markers);
 		if (fpdu_add(&s->fpdu, early.raw + skip, early.len - skip))
 			s->off = true;

@@ -26,7 +26,7 @@ struct stream {
 
 struct flow_conn {
 	struct flow_conn *chain, *after;
-	bool old; /* its ports have been used again */
+	bool old; /* a new connection uses the ports */
 	struct stream stream[2];
 	struct conn conn;
 };
@@ -119,13 +119,14 @@ static struct flow_conn *add(struct flow *f, const struct packet_tcp *t, unsigne
 	return c;
 }
 
-/* Who sends an MPA Request first is side 0. Without one the connection is none of ours. */
+/* The sender of the first MPA Request is side 0. A connection without an MPA Request is not iWARP.
+ */
 static bool is_request(const struct packet_tcp *t)
 {
 	return t->len >= 9 && !memcmp(t->data, "MPA ID Re", 9);
 }
 
-/* The connection of t, a new one if it begins with it. */
+/* Finds the connection of t, or makes one if t begins a connection. */
 static struct flow_conn *conn_of(struct flow *f, const struct packet_tcp *t, unsigned *side)
 {
 	struct flow_conn *c = find(f, t, side);
@@ -139,14 +140,14 @@ static struct flow_conn *conn_of(struct flow *f, const struct packet_tcp *t, uns
 	if (t->syn) {
 		*side = t->ack;
 		c = add(f, t, *side);
-	} else if (is_request(t)) { /* its SYN is not in the capture */
+	} else if (is_request(t)) { /* the SYN is not in the capture */
 		*side = t->len > 9 && t->data[9] == 'p';
 		c = add(f, t, *side);
 	}
 	return c;
 }
 
-/* --- the order of its bytes ------------------------------------------------------------------- */
+/* --- the order of the bytes ------------------------------------------------------------------- */
 
 static void keep(struct stream *s, const struct packet_tcp *t, uint32_t seq)
 {
@@ -154,7 +155,7 @@ static void keep(struct stream *s, const struct packet_tcp *t, uint32_t seq)
 	size_t at = s->nwaiting;
 
 	if (s->nwaiting == FLOW_WAITING)
-		return; /* flow_end() will find that it is missing */
+		return; /* flow_end() will report the bytes as missing */
 	if (s->nwaiting == s->cap) {
 		grown = realloc(s->waiting, (s->cap ? s->cap * 2 : 16) * sizeof(*grown));
 		if (!grown)
@@ -169,7 +170,7 @@ static void keep(struct stream *s, const struct packet_tcp *t, uint32_t seq)
 	s->nwaiting++;
 }
 
-/* Hands over what is new in len bytes at seq, which is not beyond what is next. */
+/* Hands over the new ones of len bytes at seq. seq is s->next or before. */
 static void hand_over(struct stream *s, struct conn *c, unsigned side, uint32_t seq,
 	const uint8_t *data, size_t len, uint64_t ns)
 {
@@ -209,7 +210,7 @@ void flow_packet(struct flow *f, const struct packet_tcp *t, uint64_t ns)
 	if (!c || c->conn.silent)
 		return;
 	s = &c->stream[side];
-	seq = t->seq + t->syn; /* a SYN has a number of its own */
+	seq = t->seq + t->syn; /* a SYN takes one sequence number */
 	if (t->syn || (!s->known && t->len)) {
 		if (!s->known) {
 			s->next = seq;

@@ -66,8 +66,8 @@ static void check_crc(struct fpdu *f, size_t begin, size_t end)
 	f->bad_crc += f->crc && v != le32toh(there);
 }
 
-/* Where n bytes more are copied to clean from *at, which moves behind them and the markers before
- * and among them. False: not all are there. */
+/* Copies n bytes without markers from raw + *at to `to`. Moves *at behind the bytes, and behind the
+ * markers before and among the bytes. False: raw has too few bytes. */
 static bool copy(struct fpdu *f, size_t *at, uint8_t *to, size_t n)
 {
 	while (n) {
@@ -100,7 +100,7 @@ static bool next_marked(struct fpdu *f, const uint8_t **ulpdu, size_t *len)
 	if (!copy(f, &at, f->clean + 2, *len + mpa_pad((unsigned)*len)) ||
 		!copy(f, &at, crc, sizeof(crc)))
 		return false;
-	/* a marker between two FPDUs is the later one's, and each is of what the CRC is about */
+	/* a marker between two FPDUs belongs to the later FPDU; the CRC covers an FPDU's markers */
 	end = at - CRC_LEN;
 	check_crc(f, f->at, end);
 	*ulpdu = f->clean + 2;

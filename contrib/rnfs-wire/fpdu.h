@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fpdu: the ULPDUs in one direction of an MPA connection that is set up (RFC 5044 section 4).
+ * fpdu: the ULPDUs in one direction of an MPA connection after set-up (RFC 5044 section 4).
  *
- * Bytes are given in the order of the stream, in pieces of any size. What is no whole FPDU yet is
- * kept: less than one FPDU can be long.
+ * The caller adds bytes in stream order, in pieces of any size. An incomplete FPDU is kept, so the
+ * kept bytes are never more than one FPDU can have.
  */
 #ifndef RNFS_CONTRIB_WIRE_FPDU_H
 #define RNFS_CONTRIB_WIRE_FPDU_H
@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 struct fpdu {
-	bool crc, markers;   /* as set-up has agreed on, for this direction */
-	uint64_t bad_crc;    /* FPDUs whose CRC was wrong; they are taken all the same */
-	uint8_t *raw;	     /* what is kept, markers among it */
-	size_t len, cap, at; /* at: where the next FPDU begins in it */
-	uint64_t pos;	/* raw[0]'s place in the stream: the first FPDU's, or its marker's, is 0 */
+	bool crc, markers;   /* as agreed in set-up for the direction */
+	uint64_t bad_crc;    /* FPDUs with a wrong CRC; the ULPDUs count all the same */
+	uint8_t *raw;	     /* the kept bytes, with markers */
+	size_t len, cap, at; /* at: where the next FPDU begins in raw */
+	uint64_t pos; /* the stream position of raw[0]; 0: the first FPDU, or the marker before that
+			 FPDU */
 	uint8_t *clean; /* the last ULPDU without its markers */
 };
 
@@ -26,7 +27,7 @@ void fpdu_init(struct fpdu *f, bool crc, bool markers);
 void fpdu_finish(struct fpdu *f);
 /* Takes the next bytes. 0, -ENOMEM. */
 int fpdu_add(struct fpdu *f, const void *data, size_t len);
-/* The next ULPDU; it stays valid until the next call. False: more bytes are needed. */
+/* Sets the next ULPDU, which stays valid until the next call. False: more bytes are needed. */
 bool fpdu_next(struct fpdu *f, const uint8_t **ulpdu, size_t *len);
 
 #endif

@@ -35,7 +35,7 @@ bool header_dialect_named(const char *name, enum header_dialect *d)
 	return false;
 }
 
-/* Reads what follows the fixed words. */
+/* Reads the message behind the fixed words. */
 static void walk_body(struct walk *w, enum header_dialect d, bool *more)
 {
 	*more = false;
@@ -52,16 +52,17 @@ static void walk_body(struct walk *w, enum header_dialect d, bool *more)
 	}
 }
 
-/* --- which one it is -------------------------------------------------------------------------- */
+/* --- the dialect ------------------------------------------------------------------------------ */
 
-/* A message that conveys a part of another begins in the middle of it. */
+/* A message that continues another begins in the middle of the RPC message. */
 static bool is_continued(const struct header *h, const struct header_talk *talk, unsigned side)
 {
 	return talk && talk->side[side].more && talk->side[side].xid == h->xid &&
 	       (h->proc == RDMA_MSG || h->proc == RDMA_CONNPROP);
 }
 
-/* It comes out even: nothing is missing, and the RPC message begins where its lists end. */
+/* Is the message complete in dialect d: no field is missing, and the RPC message begins where the
+ * chunk lists end? */
 static bool comes_out(const struct walk *at, enum header_dialect d)
 {
 	struct header h = *at->h;
@@ -145,12 +146,12 @@ static const char *refusal(enum header_dialect d, const struct rpcrdma_hdr *h)
 	}
 }
 
-/* What the transport's own codec says, of a message that is understood here. */
+/* Adds the verdict of the transport's own codec about a message that this reader understands. */
 static void ask_codec(struct walk *w, enum header_dialect d, const void *msg, size_t len)
 {
 	static const struct {
 		const struct rpcrdma_dialect *codec;
-		uint32_t most; /* the last type that is no extension */
+		uint32_t most; /* the last type that is not an extension */
 	} codecs[] = {
 		[HEADER_V1] = {&rpcrdma_v1, RDMA_ERROR},
 		[HEADER_V1_LEGACY] = {&rpcrdma_legacy, RDMA_ERROR},
@@ -175,7 +176,8 @@ static void say_failure(struct walk *w, size_t len)
 		text_line(w->t, 1, "cut off: %s: the message ends at %zu bytes", w->what, len);
 }
 
-/* RDMA_ERROR with ERR_VERS of the form that all versions have (RFC 8166 section 7). */
+/* Is the message an RDMA_ERROR with ERR_VERS? The form is common to all versions (RFC 8166 section
+ * 7). */
 static bool is_err_vers(const void *msg, size_t len, struct rpcrdma_hdr *h)
 {
 	return !rpcrdma_hdr_peek(h, msg, len) && rpcrdma_hdr_is_err_vers(h);

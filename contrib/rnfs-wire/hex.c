@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Moves behind what is no digit. True: a message has ended there. */
+/* Skips all characters without a digit. True: a message has ended. */
 static bool skip(const char **text)
 {
 	const char *p = *text;
 	unsigned lines = 0;
 
 	for (;; p++) {
-		if (*p == '#') { /* a line that is nothing else is not an empty one */
+		if (*p == '#') { /* a comment line does not count as an empty line */
 			p += strcspn(p, "\n");
 			lines = 0;
 		}

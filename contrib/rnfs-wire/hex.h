@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of the next message in *text, which moves behind it, into buf of cap bytes: pairs of
- * digits, between them blanks, colons, commas and the ends of lines; 0x in front of them and what
- * follows # in a line are passed over. An empty line ends a message. The number of bytes; 0: there
- * is no message any more; -EINVAL: what *text is at is no pair of digits; -EMSGSIZE: over cap. */
+/* Reads the next message in *text into buf of cap bytes, and moves *text behind the message. A
+ * message is pairs of hexadecimal digits. Blanks, colons, commas and line ends may stand between
+ * pairs. 0x in front of a pair is skipped, and so is # with the rest of the line. An empty line
+ * ends a message. Returns the number of bytes; 0: no message is left; -EINVAL: no pair of digits at
+ * *text; -EMSGSIZE: over cap. */
 long hex_next(const char **text, uint8_t *buf, size_t cap);
 
 #endif

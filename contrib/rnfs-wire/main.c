@@ -21,7 +21,7 @@
 
 enum {
 	EXIT_ODD = 1,	  /* something is unknown, wrong or missing */
-	EXIT_TROUBLE = 2, /* it could not be read */
+	EXIT_TROUBLE = 2, /* the input could not be read */
 };
 
 struct input {
@@ -104,7 +104,7 @@ static void input_free(struct input *in)
 		free(in->data);
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static int print_file(struct sink *sink, const char *name)
 {

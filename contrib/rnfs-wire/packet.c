@@ -96,7 +96,7 @@ static bool skip_link(uint16_t link, struct bytes *b)
 	}
 }
 
-/* Behind the IPv4 header; *sent: bytes that the segment had. */
+/* Skips the IPv4 header; *sent: the segment's bytes. */
 static bool skip_v4(struct bytes *b, struct packet_tcp *t, size_t *sent)
 {
 	size_t hdr = b->len ? (b->p[0] & 15u) * 4 : 0, total;
@@ -106,7 +106,7 @@ static bool skip_v4(struct bytes *b, struct packet_tcp *t, size_t *sent)
 	memcpy(t->from.addr, b->p + 12, 4);
 	memcpy(t->to.addr, b->p + 16, 4);
 	total = get16(b->p + 2);
-	if (!total) /* a segment that the device was to cut into packets */
+	if (!total) /* segmentation offload: the device was to cut the segment into packets */
 		total = b->len;
 	if (total < hdr)
 		return false;

@@ -24,11 +24,12 @@ struct packet_tcp {
 	uint32_t seq; /* of the first byte, or of the SYN */
 	bool syn, ack;
 	const uint8_t *data;
-	size_t len;  /* bytes of payload that are there */
-	size_t sent; /* that it had, more if the capture has cut it */
+	size_t len;  /* bytes of captured payload */
+	size_t sent; /* bytes of payload in the segment; more than len if the capture has cut the
+			packet */
 };
 
-/* True: there is a TCP segment in it. */
+/* True: the packet has a TCP segment. */
 bool packet_get_tcp(uint16_t link, const uint8_t *data, size_t len, struct packet_tcp *tcp);
 /* "127.0.0.1:20049", "[::1]:20049". */
 #define PACKET_END_STR 64

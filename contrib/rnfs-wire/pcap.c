@@ -110,7 +110,7 @@ static uint64_t to_ns(uint64_t units, uint8_t resol)
 	return units;
 }
 
-/* A section: the byte order of what follows. */
+/* Begins a section, which sets the byte order of the later blocks. */
 static int section(struct pcap *p, const uint8_t *body, size_t len)
 {
 	if (len < 4 || (raw32(body) != NG_BYTE_ORDER && raw32(body) != bswap_32(NG_BYTE_ORDER)))
@@ -142,7 +142,7 @@ static void interface(struct pcap *p, const uint8_t *body, size_t len)
 	}
 }
 
-/* A packet of an interface, whose bytes begin at offset `data` of the block. */
+/* Reads a packet of an interface. The packet's bytes begin at offset `data` of the block. */
 static int packet(struct pcap *p, struct pcap_packet *pkt, uint32_t iface, const uint8_t *body,
 	size_t len, size_t data)
 {
@@ -179,7 +179,7 @@ static int simple(struct pcap *p, struct pcap_packet *pkt, const uint8_t *body, 
 	return 1;
 }
 
-/* One block. 1: it is a packet; 0: something else; -EBADMSG. */
+/* Reads one block. 1: a packet; 0: another block; -EBADMSG. */
 static int block(
 	struct pcap *p, uint32_t type, const uint8_t *body, size_t len, struct pcap_packet *pkt)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * text: lines that are gathered to be printed later.
+ * text: gathers lines for later printing.
  */
 #ifndef RNFS_CONTRIB_WIRE_TEXT_H
 #define RNFS_CONTRIB_WIRE_TEXT_H
@@ -12,17 +12,17 @@
 struct text {
 	char *buf; /* a string, or NULL: nothing was written */
 	size_t len, cap;
-	bool failed; /* memory has ended; what is there is whole up to there */
+	bool failed; /* out of memory; buf is complete up to the failure */
 };
 
 void text_init(struct text *t);
 void text_finish(struct text *t);
-/* Empties it, and keeps its memory. */
+/* Empties t, and keeps the memory. */
 void text_clear(struct text *t);
-/* What is there, "" if there is nothing. It is the text's, until that changes. */
+/* The gathered text, or "". t owns the string, which is valid until t changes. */
 const char *text_str(const struct text *t);
 void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A line of its own, indented by four blanks for each of depth. */
+/* Adds a line, indented by four blanks for each level of depth. */
 void text_line(struct text *t, unsigned depth, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -131,7 +131,7 @@ static const char *program_name(uint32_t program)
 		return "NFSACL";
 	case CCP_PROG:
 		return "Connection Configuration";
-	default: /* the server is told the number of its callbacks in CREATE_SESSION */
+	default: /* a client sets the number of its callbacks in CREATE_SESSION */
 		return program >= 0x40000000 && program < 0x60000000 ? "transient" : "unknown";
 	}
 }

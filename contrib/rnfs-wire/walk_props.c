@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * walk_props: transport properties (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, section
- * 5), and those of the extension.
+ * 5), and the extension's properties.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -72,7 +72,7 @@ static void say_auth(struct walk *w, const uint8_t *data, uint32_t n)
 		walk_say(w, 0, "Host Authentication Message: %" PRIu32 " bytes", len);
 }
 
-/* The same properties have had other numbers where they came from. */
+/* The draft that the properties came from has other numbers. */
 static uint32_t renumbered(uint32_t which)
 {
 	switch (which) {

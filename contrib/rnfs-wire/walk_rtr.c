@@ -10,7 +10,7 @@
 
 #include "contrib/rnfs-wire/walk.h"
 
-enum { /* its table 4 */
+enum { /* table 4 of the draft */
 	XMTREQ = 5,
 	XMTRESP = 6,
 	XMTCONT = 7,
@@ -56,7 +56,7 @@ static void buffer_segments(struct walk *w)
 	}
 }
 
-/* xmdp_mitem: what was left out of the payload stream. */
+/* xmdp_mitem: a part left out of the payload stream. */
 static void message_item(struct walk *w)
 {
 	uint32_t disp = xdr_get_u32(&w->x), len = xdr_get_u32(&w->x), type = xdr_get_u32(&w->x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * walk_v1: version 1 (RFC 8166), and what it was in 2005 (draft-ietf-nfsv4-rpcrdma-01 section 4.2).
+ * walk_v1: version 1 (RFC 8166), and its form of 2005 (draft-ietf-nfsv4-rpcrdma-01 section 4.2).
  */
 #include <inttypes.h>
 

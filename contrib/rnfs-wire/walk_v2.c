@@ -19,7 +19,7 @@ static void say_range(struct walk *w)
 	walk_say(w, 0, "RDMA2_ERR_VERS: versions %" PRIu32 " to %" PRIu32 " are spoken", low, high);
 }
 
-/* An error that has one argument. */
+/* Writes an error with one argument. */
 static void say_limit(struct walk *w, const char *fmt)
 {
 	uint32_t v = xdr_get_u32(&w->x);
@@ -162,7 +162,7 @@ enum {
 	RDMA2_OPTIONAL = 5,
 	ERR_BAD_HEADER = 2,
 	ERR_INVAL_OPTION = 3,
-	/* draft-dnoveck-nfsv4-rpcrdma-xcharext: what the extension's own numbers begin behind */
+	/* draft-dnoveck-nfsv4-rpcrdma-xcharext; the extension's own numbers begin behind these */
 	ROPT_CONNPROP = 1,
 	ROPT_PROPS = 4,
 };
@@ -192,7 +192,7 @@ static void say_error_2016(struct walk *w)
 	}
 }
 
-/* What is in rdma_optinfo. */
+/* Reads rdma_optinfo. */
 static void optinfo(struct walk *w, uint32_t op)
 {
 	if (walk_rtr_name(op)) {

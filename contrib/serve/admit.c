@@ -262,7 +262,7 @@ static void confine(struct rpc_cred *cred, const struct groups *g)
 	cred->ngids = n;
 }
 
-/* The same if the user's groups are kept. False: they are not. */
+/* The same if the user's groups are kept. False: unknown. */
 static bool confine_by_kept(struct rpc_cred *cred)
 {
 	uint64_t now = clock_ns();

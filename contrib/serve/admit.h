@@ -50,20 +50,20 @@ enum admit_verdict {
 	ADMIT_NOT_USER,	   /* a local user without trust */
 	ADMIT_NOT_KNOWN,   /* a local peer of an unknown user */
 };
-/* May the user `who` at addr connect to a server run by user self? */
+/* May the peer connect from addr to a server run by user self? */
 enum admit_verdict admit_check(const struct admit *a, uint32_t self, const struct sockaddr *addr,
 	const struct sock_user *who);
 /* The same for a connection of a server. Logs a refusal. */
 bool admit_xprt(const struct admit *a, const struct rpc_xprt *x);
 
-/* Is `who` remote, or trusted by a server run by user self? a NULL: always. */
+/* Is the peer remote, or trusted by a server run by user self? a NULL: always. */
 bool admit_trusts(const struct admit *a, uint32_t self, const struct sock_user *who);
 
-/* Maps the credential of a call from `who` to the one that the server acts with. The credential of
- * a remote or trusted peer is left alone. A local user may name that user's own uid: of the named
- * groups only those of the user stay, and a foreign primary group is replaced by the user's first.
- * Any other credential becomes the anonymous user's. May ask the machine's name service, which may
- * block. */
+/* Maps the credential of a peer's call to the credential that the server acts with. The credential
+ * of a remote or trusted peer is used unchanged. A local user may name that user's own uid: of the
+ * named groups only the user's own groups stay, and a foreign primary group is replaced by the
+ * user's first. Any other credential becomes the anonymous user's. May ask the machine's name
+ * service, which may block. */
 void admit_cred(const struct admit *a, const struct sock_user *who, struct rpc_cred *cred);
 
 #endif

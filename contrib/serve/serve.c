@@ -7,7 +7,7 @@
 
 #include "contrib/serve/export/ident.h"
 
-/* A call on its way through ident_call(). */
+/* A call for ident_call(). */
 struct job {
 	struct serve *sv;
 	struct rpc_req *req;

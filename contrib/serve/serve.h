@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * serve: the server as its parts see it: the members that they share, and the way in which a
- * program carries out a request.
+ * serve: the members that the parts of the server share, and the way in which a program carries out
+ * a request.
  */
 #ifndef RNFS_SERVE_SERVE_H
 #define RNFS_SERVE_SERVE_H
@@ -60,7 +60,7 @@ typedef enum serve_result serve_fn(struct serve *sv, struct rpc_req *req);
  * Then answers req. */
 void serve_call(const struct serve_port *port, struct rpc_req *req, size_t res_cap, serve_fn *run);
 
-/* The holder (share.h) in whose share req counts. */
+/* The holder (share.h) with req in its share. */
 struct share_key serve_key(const struct rpc_req *req);
 
 #endif

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * requester_call: calls of ours, on their way out.
+ * requester_call: sends our calls.
  *
- * How a call travels (RFC 8166 section 3.5), the first that fits what the peer receives:
+ * Forms of a call (RFC 8166 section 3.5). The first form that the peer can receive is used:
  *
- * - inline: header and whole message in the Send; payload is copied into it ("pulled up").
- * - Read chunk: the largest payload is taken out, without its round-up, and the peer reads it from
- *   where it lies. The rest of the message stays in the Send. The chunk has a segment for each
- * piece of the payload; neighbours in one slab that continue each other are one piece.
- * - continued: in several Sends, where the dialect and the credits allow it (rpcrdma_continue.c).
+ * - inline: header and whole message in the Send; payload is copied into the Send ("pulled up").
+ * - Read chunk: the largest payload is taken out, without the round-up, and the peer reads the
+ *   payload in place. The rest of the message stays in the Send. The chunk has a segment for each
+ *   piece of the payload; adjacent pieces in one slab count as one.
+ * - continued: in several Sends, where the dialect and the credits allow several
+ *   (rpcrdma_continue.c).
  * - long: RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk.
  *
  * After a refusal the call may have to take another form (RPCRDMA_WHOLE_CALL ...).
  *
- * If the header would not fit with so many segments, the pieces are gathered into one piece of
- * memory first.
+ * If the header has too little room for the segments, the pieces are first gathered into one piece
+ * of memory.
  *
- * How the reply may travel: each sink is a Write chunk, with a segment for each of its pieces.
- * There is a Reply chunk if the rest of the largest possible reply is longer than our receives, or
- * if the segments do not fit into a header. Since some servers do not cope with both, the sinks are
- * then not offered: their data comes in the Reply chunk and is copied. Callers avoid the copy by a
- * small reply_max for calls with sinks.
+ * Room for the reply: each sink is a Write chunk, with a segment for each piece of the sink. There
+ * is a Reply chunk if the rest of the largest possible reply is longer than our receives, or if the
+ * segments do not fit into a header. Since some servers do not cope with both, the sinks are then
+ * not offered: the data for the sinks comes in the Reply chunk and is copied. Callers avoid the
+ * copy by a small reply_max for calls with sinks.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
@@ -72,7 +73,7 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 	return 0;
 }
 
-/* --- what a call exposes ---------------------------------------------------------------------- */
+/* --- the doors of a call ---------------------------------------------------------------------- */
 
 int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n)
 {
@@ -88,7 +89,7 @@ int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n)
 	return 0;
 }
 
-/* Opens a door to sge and describes it in *seg. There is room. */
+/* Opens a door to sge and describes the door in *seg. p has room for the door. */
 static int expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct mem_sge *sge,
 	unsigned access, struct rpcrdma_seg *seg)
 {
@@ -164,7 +165,7 @@ static int expose_reply(
 	return rc ? rc : rpcrdma_hdr_set_reply(h, seg, n);
 }
 
-/* Does a call with nsinks Write chunks of nsegs segments fit, its payloads aside? */
+/* Does a call with nsinks Write chunks of nsegs segments fit, payloads apart? */
 static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p,
 	unsigned nsinks, unsigned nsegs)
 {
@@ -175,15 +176,15 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 }
 
 /* In the dialect of 2005 a reply that is too long comes as a Read chunk, at the cost of a round
- * trip and an RDMA_DONE. That pays for replies that are hardly ever too long: each call spares the
- * memory of a Reply chunk. A reply that may be much too long, such as READDIR's, usually is. For
- * such replies the draft, too, has Reply chunks. */
+ * trip and an RDMA_DONE. That pays for replies that are hardly ever too long: each call saves the
+ * memory of a Reply chunk. A reply that may be much too long, such as READDIR's, usually is too
+ * long. Then we offer a Reply chunk, which the draft allows, too. */
 static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
 {
 	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
 }
 
-/* Gives the reply the room it may need (see the top). */
+/* Provides the largest room that the reply may need (see the top). */
 static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
 	const struct rpc_call *call = p->call;
@@ -198,7 +199,7 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	if ((rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body ||
 		    is_rarely_long(c, body)) &&
 		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
-		nsegs < most->total && /* the data that the peer reads may need one */
+		nsegs < most->total && /* data that the peer reads may need a segment */
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
 		rc = rpcrdma_reserve_doors(p, nsegs);
 		for (unsigned i = 0; !rc && i < nsinks; i++)
@@ -212,7 +213,7 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	return expose_reply(c, p, h, (body + 3) & ~3ull);
 }
 
-/* --- how it travels --------------------------------------------------------------------------- */
+/* --- the form of a call ----------------------------------------------------------------------- */
 
 /* Does the message s fit into a Send under h, with `more` further Read segments? */
 static bool fits(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
@@ -232,7 +233,7 @@ static uint64_t payload_bytes(const struct xdr_out *x)
 	return n;
 }
 
-/* How many segments a call may have that the peer reads. */
+/* The number of segments that the peer may still read in a call. */
 static unsigned reads_left(const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
 	unsigned left = p->limits.total > h->nsegs ? p->limits.total - h->nsegs : 0;
@@ -338,7 +339,8 @@ static unsigned largest_payload(const struct xdr_out *x)
 	return best;
 }
 
-/* A call that is too long to be inline. s: the whole call; then the rest for the Send. */
+/* Takes parts out of a call that is too long for inline. s: the whole call; afterwards the rest for
+ * the Send. */
 static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s)
 {
@@ -373,7 +375,7 @@ static void begin_dialect(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	p->whole = false;
 }
 
-/* Takes out of the message s all that does not go into the last Send. */
+/* Takes out of the message s all parts that do not go into the last Send. */
 static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s, struct rpcrdma_lead *lead)
 {
@@ -394,7 +396,7 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 	return c->requester ? take_out(c, p, h, s) : 0;
 }
 
-/* Opens the doors of p and makes its Sends. */
+/* Opens the doors of p and makes the Sends. */
 static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_sends *out)
 {
 	struct rpcrdma_stream s;
@@ -432,7 +434,7 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	return rc;
 }
 
-/* chained: in this dialect nothing may come between the Sends of a message. alone: no other call is
+/* chained: in this dialect no Send may come between the Sends of a message. alone: no other call is
  * under way that a thread waits for. patient: no thread waits for this call. */
 static int post_sends(
 	struct rpcrdma_conn *c, struct rpcrdma_sends *s, bool chained, bool alone, bool patient)
@@ -457,7 +459,7 @@ static int post_sends(
 	return rc;
 }
 
-/* p is in MARSHAL, with its credits. */
+/* p is in MARSHAL, and has all credits. */
 static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct rpcrdma_sends s;
@@ -492,7 +494,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		rpc_xprt_kick(&c->x);
 		return;
 	}
-	/* from here on p and its call may be gone */
+	/* from here on p and the call may be gone */
 	if (down)
 		return;
 	rc = post_sends(c, &s, chained, alone, patient);
@@ -502,7 +504,8 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 
 /* --- credits and the backlog ------------------------------------------------------------------ */
 
-/* Credits that p needs: one, unless p is best continued and the grant is large enough for that. */
+/* Credits that p needs: one, unless p is best continued and the grant is large enough to continue.
+ */
 static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
@@ -522,13 +525,13 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	return n && n + d->talks <= c->credit_out.granted ? n : 1;
 }
 
-/* Takes the credits that p needs. False: there are not enough. */
+/* Takes the credits that p needs. False: too few credits. */
 static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	p->sends = sends_for_locked(c, p);
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
 		return true;
-	/* only RDMA_DONEs are under way: no answer will come that brings their credits back */
+	/* only RDMA_DONEs are under way: no answer will bring the credits back */
 	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
 		return false;
 	rpcrdma_dones_back_locked(c, c->dones_sent);

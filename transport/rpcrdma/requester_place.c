@@ -3,9 +3,9 @@
  *
  * requester_place: calls of ours as Transmit Requests (rpcrdma_rtr.h).
  *
- * A call with one payload, or one sink, goes so. Sends bring the payload, as many as the peer takes
- * and as we have credits for. The result comes in one Send if it fits. A longer result comes by
- * RDMA Writes, which need no round trip either and put the data where it belongs.
+ * A call with one payload, or one sink, becomes a Transmit Request. The payload goes in as many
+ * Sends as the peer takes and our credits allow. A result that fits into one Send comes in a Send.
+ * A longer result comes by RDMA Writes, which need no round trip either and put the data in place.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_place.h"
@@ -20,14 +20,14 @@ bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 	uint64_t reply =
 		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
 
-	/* a reply beside its data must fit one Send of the peer's */
+	/* a reply, data apart, must fit into one Send of the peer */
 	return c->dialect->places && c->requester && c->settled && !p->plain &&
 	       (c->rtr_ops & RPCRDMA_RTR_XREQ) && call->args.npayloads + call->nsinks == 1 &&
 	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
 }
 
-/* Asks for the result of p in a Send, unless it is too long for one. The message of p, which has no
- * payload then, is of len bytes. */
+/* Asks for the result of p in a Send, unless the result is too long for one. The message of p has
+ * len bytes and no payload. */
 static int ask_place(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint32_t len)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * requester_reply: calls of ours, on their way back.
+ * requester_reply: takes the replies to our calls.
  *
  * The XID in a reply's header finds the call. The reply is checked against the chunks that the call
- * offered, and all doors of the call are closed. Only then the owner is told. The bytes of a Reply
- * chunk are not read before its door is closed. A reply that breaks the protocol fails its call and
- * nothing else. A reply that belongs to no call is counted and dropped.
+ * offered, and all doors of the call are closed. Only then the owner gets the reply. The bytes of a
+ * Reply chunk are not read before the chunk's doors are closed. A reply that breaks the protocol
+ * fails only its own call. A reply without a call is counted and dropped.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -24,7 +24,7 @@
 
 #define SAY_NO_MEMORY_NS UINT64_C(2000000000)
 
-/* --- what the reply says ---------------------------------------------------------------------- */
+/* --- reading a reply -------------------------------------------------------------------------- */
 
 static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
 {
@@ -66,8 +66,8 @@ static bool fewer_segments(struct rpcrdma_posted *p, uint32_t n)
 	return reads || segs;
 }
 
-/* Limits p to n Write chunks. To none, if p has offered no more than n: the peer refuses even
- * those. False: p has offered none. */
+/* Limits p to n Write chunks. If p has offered n or fewer, the peer refuses even n, and p gets no
+ * Write chunks. False: p has offered none. */
 static bool fewer_chunks(struct rpcrdma_posted *p, uint32_t n)
 {
 	if (!p->nsinks)
@@ -76,7 +76,7 @@ static bool fewer_chunks(struct rpcrdma_posted *p, uint32_t n)
 	return true;
 }
 
-/* Bytes of the Reply chunk that p has offered. */
+/* The bytes of the offered Reply chunk of p. */
 static uint64_t reply_offered(const struct rpcrdma_posted *p)
 {
 	uint64_t n = 0;
@@ -96,7 +96,7 @@ static bool larger_reply(struct rpcrdma_posted *p, uint64_t n)
 	return true;
 }
 
-/* Changes the form of p as the error h asks. False: impossible, or p had that form before. */
+/* Changes the form of p as the error h asks. False: impossible, or p had the same form before. */
 static bool change_form(
 	struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, enum rpcrdma_action action)
 {
@@ -152,9 +152,9 @@ static int error_reply(
 	return -EIO;
 }
 
-/* A returned chunk against the n doors that were offered: no more segments, none longer than its
- * door, and none used before those in front of it are full (RFC 8166 section 3.4.6). Returns the
- * bytes written, or a negative enum. */
+/* Checks a returned chunk against the n offered doors (RFC 8166 section 3.4.6). The chunk must have
+ * no more segments, no segment longer than its door, and all segments before a used one full.
+ * Returns the bytes written, or a negative enum. */
 enum { CHUNK_TOO_LONG = -1, CHUNK_OUT_OF_ORDER = -2 };
 
 static int64_t returned_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *chunk,
@@ -206,7 +206,7 @@ static int read_writes(
 	return 0;
 }
 
-/* Adds to p->in the result that a Transmit Response brings or has put in the sink (table 2 of the
+/* Adds to p->in the result of a Transmit Response, from the Sends or in the sink (table 2 of the
  * draft). */
 static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
@@ -240,7 +240,7 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 	return 0;
 }
 
-/* A Transmit Response, whose message is in b, or an error that is about a Transmit Request. */
+/* Reads a Transmit Response, with the message in b, or an error about a Transmit Request. */
 static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	const struct mem_buf *b)
 {
@@ -257,8 +257,8 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	return read_item(c, p, h);
 }
 
-/* Sets p->in, but reads no bytes that must wait until the doors are closed. 0 or the error for the
- * owner. */
+/* Sets p->in, but does not read bytes before the doors to the bytes are closed. 0 or the error for
+ * the owner. */
 static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
 	const struct rpcrdma_msg *m = &p->reply;
@@ -297,7 +297,7 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 
 /* --- closing and telling ---------------------------------------------------------------------- */
 
-/* The RPC message must begin with the XID of its header (RFC 8166 section 4.5.2). */
+/* The RPC message must begin with the XID of the transport header (RFC 8166 section 4.5.2). */
 static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	uint32_t xid;
@@ -318,8 +318,7 @@ static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	p->hungry = false;
 }
 
-/* Puts p back at its place in the backlog, as p was before it was made ready. lock held.
- */
+/* Puts p back at its place in the backlog, in the state before MARSHAL. lock held. */
 static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct rpcrdma_posted *next = TAILQ_FIRST(&c->backlog);
@@ -344,20 +343,19 @@ static void try_memory(struct rpcrdma_conn *c)
 	c->alone_ns = 0;
 }
 
-/* Sends p again, when its turn comes. If the connection is down, the owner takes p back from the
- * backlog. */
+/* Queues p to be sent again. If the connection is down, the owner takes p back from the backlog. */
 static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	try_memory(c); /* p drops its own memory, too */
+	try_memory(c); /* p frees its own memory, too */
 	rpcrdma_msg_done(c, &p->reply);
 	pthread_mutex_lock(&c->lock);
 	requeue_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Memory, or the right to register more of it, ran out while p was made ready. p goes back to its
- * place in the backlog, and no later call overtakes p. The next call that ends gives memory back.
- * If other processes of the machine have all of it, we try from time to time. */
+/* Memory, or the right to register more memory, ran out in MARSHAL. p goes back to its place in the
+ * backlog, and no later call overtakes p. The next call to end gives memory back. If other
+ * processes of the machine have all memory, we try from time to time. */
 static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	uint64_t now = clock_ns();
@@ -427,7 +425,7 @@ void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	rpcrdma_reply_closed(c, p);
 }
 
-/* The peer's Send has closed a door: it must be one of this call's (RFC 8797 section 4.1). */
+/* The peer's Send has closed a door. The door must be one of p's (RFC 8797 section 4.1). */
 static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
 {
 	for (unsigned i = 0; p && i < p->ndoors; i++)
@@ -438,7 +436,7 @@ static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
 	return false;
 }
 
-/* Credits of the orphan with this XID. */
+/* Frees the orphan with the XID, and returns the orphan's credits. */
 static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 {
 	struct rpcrdma_posted *p;
@@ -453,7 +451,7 @@ static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 	return 1;
 }
 
-/* The credits of a call that is answered. lock held. */
+/* Gives back the credits of an answered call. lock held. */
 static void put_credits_locked(
 	struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, int rc)
 {
@@ -463,8 +461,8 @@ static void put_credits_locked(
 		rpcrdma_dones_back_locked(c, p->dones);
 }
 
-/* The posted call that a reply belongs to, taken off the table; NULL if there is none. *late: it
- * may be the reply to a call that was taken back; *done: there is a credit to say RDMA_DONE to it.
+/* Finds the posted call of a reply, and takes the call off the list; NULL: none. *late: the call
+ * may have been taken back. *done: a credit was taken to answer the reply with RDMA_DONE.
  */
 static struct rpcrdma_posted *take_posted(
 	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, bool *late, bool *done)
@@ -481,8 +479,8 @@ static struct rpcrdma_posted *take_posted(
 		rpcrdma_credit_grant(&c->credit_out, h->grant);
 	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
 	p = call ? call->xprt_priv : NULL;
-	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending
-	 * thread would be harmless, but there is nothing to wait for. */
+	/* A reply to a call that was never sent comes from a peer that guesses XIDs. Waiting for
+	 * the sending thread would be harmless, but useless. */
 	if (p && p->state == RPCRDMA_SENT) {
 		TAILQ_REMOVE(&c->posted, p, link);
 		p->state = RPCRDMA_CLOSING;
@@ -512,8 +510,8 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 		rpcrdma_misunderstood(c);
 	p = take_posted(c, h, rc, &late, &done);
 
-	/* A late reply may have closed a door of its call before the owner took the call back, or
-	 * the provider was told to tolerate the invalidation (abandoned). */
+	/* A late reply may have closed a door before the owner took the call back. Or the provider
+	 * tolerates the invalidation, because the door is abandoned. */
 	if (wc->invalidated && !late && !note_invalidated(p, wc->inv_stag))
 		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
 			h->xid, wc->inv_stag);
@@ -557,7 +555,7 @@ void rpcrdma_reply_failed(struct rpcrdma_conn *c)
 
 /* --- taking back ------------------------------------------------------------------------------ */
 
-/* Takes p off its list. True: the doors of p may be open. */
+/* Takes p off the list. True: the doors of p may be open. */
 static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	switch (p->state) {
@@ -584,8 +582,8 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	return true;
 }
 
-/* Closes the doors of p. The peer may be about to write to them, or to invalidate one: no fault of
- * the peer. */
+/* Closes the doors of p. The peer may rightly be about to write to a door, or to invalidate a door.
+ */
 static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	for (unsigned i = 0; i < p->ndoors; i++)
@@ -627,7 +625,7 @@ bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	p->xid = call->xid;
-	if (orphan) /* so that we know its answer */
+	if (orphan) /* so that we recognise the answer */
 		TAILQ_INSERT_TAIL(&c->orphans, p, link);
 	else
 		rpcrdma_posted_free_locked(c, p);

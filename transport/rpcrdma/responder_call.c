@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * responder_call: calls of the peer's, on their way in.
+ * responder_call: receives the peer's calls.
  *
- * A call's message comes in the Send, and then the request takes the receive buffer; in several
- * Sends (rpcrdma_continue.c); or by RDMA Read of the position-zero chunk. Other Read chunks become
- * payloads of the arguments. Positions on the wire count in the stream with all payloads in it,
- * ours count in the buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX
- * at a time; the provider keeps to what the peer can take (ORD).
+ * A call's message comes in one Send, in several Sends (rpcrdma_continue.c), or by RDMA Read of the
+ * position-zero chunk. With one Send, the request takes the receive buffer. Other Read chunks
+ * become payloads of the arguments. Positions on the wire count in the stream with all payloads,
+ * our positions count in the buffer. RDMA Reads are posted in the order of the calls,
+ * RPCRDMA_READS_MAX at a time; the provider keeps to the peer's limit (ORD).
  *
- * Memory. A call whose message or payload must be pulled needs buffers first. If there are none, or
- * the connection has rpcrdma_pulled_max bytes of them, it waits, in order, until others end. The
- * same goes for any call while RPCRDMA_UNSENT_MAX bytes of answers have not gone out, since a
- * credit ends when the answer is handed to the provider. Both bounds are lower while the pool has
- * little room (mem_pool_share()). A call that offers many segments waits, too, until the RDMA
- * Writes of its reply can be posted (RPCRDMA_SEGS_MAX). Calls that wait count against the credits.
- * A peer that answers no RDMA Read for rpcrdma_pull_ms loses the connection.
+ * Memory. A call with a message or payload to pull needs buffers first. Without memory, or with
+ * rpcrdma_pulled_max bytes in buffers of the connection, the call waits, in order, until other
+ * calls end. Any call also waits while RPCRDMA_UNSENT_MAX bytes of answers are unsent, since a
+ * credit ends when the provider gets the answer. Both bounds are lower while the pool has little
+ * room (mem_pool_share()). A call that offers many segments waits, too, until there is room to post
+ * the RDMA Writes of the reply (RPCRDMA_SEGS_MAX). Calls that wait count against the credits. A
+ * peer that answers no RDMA Read for rpcrdma_pull_ms loses the connection.
  *
- * A call that cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
- * section 4.5). A peer that sends more calls than it has credits for loses its connection.
+ * A malformed or too large call gets RDMA_ERROR (RFC 8166 section 4.5). A peer that sends more
+ * calls than our grant loses the connection.
  */
 #include "transport/rpcrdma/responder.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
@@ -231,8 +231,8 @@ static void find_handle(struct rpcrdma_taken *t)
 	t->has_inv = n > 0;
 }
 
-/* In a dialect that names the handle: the handle that the header names, if the header's chunks have
- * it (version 2, section 6.3.3). */
+/* In a dialect that names the handle: takes the handle that the header names, if a chunk of the
+ * header has the handle (version 2, section 6.3.3). */
 static void find_named(struct rpcrdma_taken *t, uint32_t handle)
 {
 	for (unsigned i = 0; handle && !t->has_inv && i < t->nreads; i++)
@@ -257,8 +257,8 @@ static void plan_inval(
 
 /* --- delivery --------------------------------------------------------------------------------- */
 
-/* A chunk may or may not include the round-up of its item (RFC 8166 section 3.4.5.2). The length
- * word in the stream before the payload tells. */
+/* A chunk may or may not include the item's round-up (RFC 8166 section 3.4.5.2). The length word in
+ * the stream before the payload tells. */
 static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
 {
 	uint32_t word;
@@ -397,9 +397,8 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
 }
 
-/* Posts the next RDMA Reads, as many as the peer takes, and one in any case: a peer that takes none
- * any more may have sent calls while it took them. A call with empty segments only is complete at
- * once. */
+/* Posts the next RDMA Reads, as many as the peer takes, but at least one: the peer may have sent
+ * the calls before its limit fell to 0. A call with only empty segments is complete at once. */
 static void pump_reads(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_taken *t, *next;
@@ -556,14 +555,14 @@ int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const st
 
 void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
-	/* a call without RDMA Reads does not queue behind calls that wait */
+	/* a call without RDMA Reads does not queue behind waiting calls */
 	if ((!TAILQ_EMPTY(&c->waiting) && t->nreads) || start(c, t)) {
 		TAILQ_INSERT_TAIL(&c->waiting, t, link);
 		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
 	}
 }
 
-/* Goes on with a call that is well-formed. Takes t. */
+/* Continues with a well-formed call. Takes t. */
 static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	if (!serve_begin(c, t->sends)) {
@@ -575,7 +574,7 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	rpcrdma_taken_go(c, t);
 }
 
-/* A message that is no call and deserves no error (RFC 8166 section 4.5). */
+/* Handles a message that is no call and gets no error (RFC 8166 section 4.5). */
 static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
@@ -604,7 +603,7 @@ void rpcrdma_handle_call(
 	if (t) {
 		plan_inval(c, t, h);
 		rc = rpcrdma_taken_plan(c, t, h, m);
-		if (!rc && h->nreads && !c->reads_max) /* against its own word: no RDMA Reads */
+		if (!rc && h->nreads && !c->reads_max) /* breaks its word: no RDMA Reads */
 			rc = -EBADMSG;
 	}
 	rpcrdma_msg_done(c, m);

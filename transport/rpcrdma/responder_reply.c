@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * responder_reply: calls of the peer's, on their way out.
+ * responder_reply: answers the peer's calls.
  *
- * The reply's header returns the chunks of the call with the lengths that were used (RFC 8166
- * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i, or, of a Transmit
- * Request, to the place of its operation. Without such a chunk or place it stays in the stream. The
- * rest is inline if it fits, else it goes into the Reply chunk, else into several Sends where the
- * dialect has that. A reply that fits nowhere becomes an RDMA_ERROR. RDMA Writes and the Send
- * behind them are one chain: no other thread's work comes between.
+ * The reply's header returns the chunks of the call with the used lengths (RFC 8166 sections 3.4.6,
+ * 4.3.3). Payload i of the results goes to Write chunk i, or, for a Transmit Request, to the place
+ * of the operation. Without a chunk or place the payload stays in the stream. The rest goes inline
+ * if short enough, else into the Reply chunk, else into several Sends where the dialect continues
+ * messages. A reply that fits nowhere becomes an RDMA_ERROR. RDMA Writes and the Send behind them
+ * are one chain: no other thread posts in between.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -27,23 +27,24 @@ struct answer {
 	const struct rpcrdma_taken *t;
 	struct rpc_req *req;
 	struct rpcrdma_hdr h;
-	unsigned reduced;	      /* payloads that are not in the stream ... */
+	unsigned reduced;	      /* payloads outside the stream ... */
 	int to[XDR_MAX_PAYLOADS];     /* ... and the Write chunk, or place, of each, -1: none */
 	int by_send;		      /* the payload that the Send brings, -1: none */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
-	/* The parts that the peer reads: all, or payloads, each at its position. */
+	/* Parts that the peer reads: the whole reply, or payloads, each at its position. */
 	unsigned nlent;
 	struct rpcrdma_stream lent[XDR_MAX_PAYLOADS];
 	uint32_t position[XDR_MAX_PAYLOADS];
-	unsigned sends;		    /* that the rest takes */
-	struct rpcrdma_fault fault; /* why it fits nowhere */
-	uint64_t written;	    /* bytes that go by RDMA Write */
+	unsigned sends;		    /* Sends of the rest */
+	struct rpcrdma_fault fault; /* why the reply fits nowhere */
+	uint64_t written;	    /* bytes of RDMA Writes */
 };
 
 /* --- where things go -------------------------------------------------------------------------- */
 
-/* The header with the call's chunks, nothing in them yet. a is not cleared as a whole: it is long.
+/* Sets the header with the call's chunks, still empty. Does not clear the whole of a, which is
+ * long.
  */
 static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct rpcrdma_taken *t,
 	struct rpc_req *req, uint32_t xid)
@@ -56,8 +57,7 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->in_reply_chunk = false;
 	a->nlent = 0;
 	a->sends = 1;
-	/* unless place() sets a better one: the peer may lower its sizes while we make the answer
-	 */
+	/* place() may set a better fault. The peer may lower its sizes while we make the answer. */
 	a->fault = (struct rpcrdma_fault){.err = RDMA_ERR_SYSTEM};
 	a->written = 0;
 	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
@@ -86,9 +86,10 @@ static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint6
 	return 0;
 }
 
-/* The rest becomes Read chunks (draft-ietf-nfsv4-rpcrdma-01 sections 3.4 and 5.1): its payloads, if
- * the remainder then fits into the Send; else all of it. Payloads only if none went to a Write
- * chunk: the draft does not say whether positions count those. */
+/* The rest becomes Read chunks (draft-ietf-nfsv4-rpcrdma-01 sections 3.4 and 5.1): only the
+ * payloads, if the remainder then fits into the Send; else the whole rest. Payloads become Read
+ * chunks only if no payload went to a Write chunk, because the draft does not say whether positions
+ * count payloads in Write chunks. */
 static int place_lent(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -139,7 +140,7 @@ static bool is_long(const struct answer *a, unsigned i)
 	return a->to[i] >= 0 && len && len >= place_of(a, i)->min;
 }
 
-/* Does the place of payload i ask for the Send to bring it? */
+/* Does the place of payload i ask for the payload in the Send? */
 static bool asks_for_send(const struct answer *a, unsigned i)
 {
 	const struct rpcrdma_rtr_place *at = place_of(a, i);
@@ -168,7 +169,7 @@ static bool send_item(struct answer *a, unsigned i, uint32_t off)
 	return false;
 }
 
-/* Plans an RDMA Write of payload i. False: its place has too little memory. */
+/* Plans an RDMA Write of payload i. False: the place has too little memory. */
 static bool write_item(struct answer *a, unsigned i, uint32_t off)
 {
 	const struct xdr_payload *p = &a->req->res.payload[i];
@@ -184,7 +185,8 @@ static bool write_item(struct answer *a, unsigned i, uint32_t off)
 	return true;
 }
 
-/* The payload for the Send: the first with a place that asks for the Send. -1: none. */
+/* Finds the payload for the Send: the first payload with a place that asks for the Send. -1: none.
+ */
 static int find_for_send(const struct answer *a)
 {
 	for (unsigned i = 0; a->c->rtr_ops && i < a->req->res.npayloads; i++)
@@ -193,10 +195,9 @@ static int find_for_send(const struct answer *a)
 	return -1;
 }
 
-/* An item for each place of a Transmit Request: table 2 of the draft. A payload goes to the place
- * for its operation. If the payload can go nowhere else, it is in the message, as if it were too
- * short. The payload that the Send brings comes last: all other items are in the header
- * then. */
+/* Makes an item for each place of a Transmit Request (table 2 of the draft). A payload goes to the
+ * place of the operation. A payload that can go nowhere else is in the message, as a too short
+ * payload is. The payload in the Send comes last, when all other items are in the header. */
 static int place_items(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -272,10 +273,10 @@ static int post_write(struct answer *a, struct prov_wr *wr)
 	return a->c->prov->post(a->c->pc, wr);
 }
 
-/* Where write_parts() is in the segments of a chunk, and the RDMA Write that it is making. */
+/* The position of write_parts() in the segments of a chunk, and the current RDMA Write. */
 struct target {
 	unsigned i, end; /* a->h.seg[i] */
-	uint32_t done;	 /* bytes of it */
+	uint32_t done;	 /* bytes of the segment */
 	struct prov_wr wr;
 };
 
@@ -294,7 +295,7 @@ static void hold(struct prov_wr *wr, struct mem_buf *b)
 		wr->hold[wr->nhold++] = b;
 }
 
-/* Writes one part, in order, into segments that fill_chunk() has measured out. */
+/* Writes one part, in order, into the segments from fill_chunk(). */
 static int write_part(struct answer *a, struct target *to, const struct seg_list *part)
 {
 	struct seg_iter it = seg_iter_of(part);
@@ -335,8 +336,8 @@ static int write_parts(struct answer *a, const struct rpcrdma_chunk *chunk,
 	return rc ? rc : target_flush(a, &to);
 }
 
-/* Pieces of the data are gathered by each RDMA Write, as many as one takes. Where that would be
- * more Writes than the queue has room for, the data goes through one buffer. */
+/* Each RDMA Write gathers as many pieces of the data as one Write takes. If the queue has too
+ * little room for the Writes, the data goes through one buffer. */
 static int write_payload(
 	struct answer *a, const struct rpcrdma_chunk *chunk, const struct seg_list *data)
 {
@@ -462,7 +463,7 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 	struct rpcrdma_fault f;
 	int rc;
 
-	/* first: the peer may use its credits as soon as it has the reply */
+	/* first: the peer may use the credits as soon as the reply arrives */
 	rpcrdma_serve_done(c, t->sends);
 	rc = answer(c, t, req, off, &f);
 	if (rc == -EMSGSIZE) {

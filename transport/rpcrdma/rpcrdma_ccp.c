@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_ccp: the two ends tell each other their limits (draft-ietf-nfsv4-rpcrdma-01 section 6).
+ * rpcrdma_ccp: the exchange of limits between the two ends (draft-ietf-nfsv4-rpcrdma-01 section 6).
  *
- * The client asks before anything else is sent over a connection, on the thread that connects.
- * Until then, and with a server that does not know the program, a Send has 1024 bytes at most, and
- * nothing is padded. The server answers below its services, because the call is about the
+ * The client asks before any other call on a connection, on the connecting thread. Before the
+ * answer, and with a server that does not know the program, a Send has 1024 bytes at most, and no
+ * message is padded. The server answers below the services, because the call is about the
  * connection.
  *
  * The draft does not say whether sizes count the transport's header. Our Sends keep to the sizes
@@ -22,7 +22,7 @@
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */
-#define ALIGN_FEW  512	/* ... if they are short */
+#define ALIGN_FEW  512	/* ... of short buffers */
 #define SLEEP_MS   100
 #define CALL_BYTES (RPC_MSG_CALL_HEAD + 16 + CCP_WIRE)
 

@@ -3,11 +3,11 @@
  *
  * rpcrdma_conn: the life of an RPC-over-RDMA connection, and its receive buffers.
  *
- * Sizes. Each side tells the other in private data (RFC 8797) how much it sends and receives
- * inline. For a peer that does not, the dialect has a size. Our Sends are no longer than our size
- * and than the peer's receives. The peer's Sends are no longer than the smaller of both sizes. But
- * our receive buffers never have less than 4096 bytes: a server may send up to its own limit
- * against our word.
+ * Sizes. Each side sends its inline sizes, for Sends and receives, in private data (RFC 8797). For
+ * a peer without private data, the dialect has a size. Our Sends are no longer than our size and
+ * the peer's receives. The peer's Sends are no longer than the smaller of both sizes. But our
+ * receive buffers never have less than 4096 bytes: a server may send up to its own limit in spite
+ * of our size.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -69,15 +69,15 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
 	priv.send_size = priv.recv_size = s->inline_size;
 	rpcrdma_priv_encode(&priv, s->priv);
-	/* A receive for each Send of each call that we grant, and for each Send of the answer to
-	 * each call that the peer grants. */
+	/* One receive for each Send of each call that we grant, and one for each Send of the
+	 * answers to the calls that the peer grants. */
 	s->reverse = RPCRDMA_REVERSE_CREDITS;
 	s->batch = RPCRDMA_BATCH;
 	nrecvs = (s->credits + s->reverse) * sends + 2 * RPCRDMA_ROOM_MAX + s->batch;
 	s->params = (struct prov_params){
 		.recv_depth = nrecvs,
-		/* A call is Sends only. A reply is Sends, too, and perhaps an RDMA Write for each
-		 * segment that its call has offered. */
+		/* A call takes only Sends. A reply takes Sends, and perhaps an RDMA Write for each
+		 * segment that the call has offered. */
 		.send_depth = requester ? nrecvs
 					: s->credits * (sends + RPCRDMA_SEGS_FREE) + nrecvs +
 						  RPCRDMA_READS_MAX + RPCRDMA_SEGS_MAX,
@@ -97,8 +97,8 @@ void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r)
 	STAILQ_INSERT_TAIL(&c->to_post, r, link);
 }
 
-/* A call may keep the receive buffer that brought its data (rpc_call.moved); the receive then gets
- * another buffer. A receive that gets none now stays in `to_post` until the next time: there are
+/* A call may keep the receive buffer with the call's data (rpc_call.moved); the receive then gets
+ * another buffer. Without memory, the receive stays in `to_post` until the next time: there are
  * c->batch more receives than credits. */
 void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 {
@@ -162,13 +162,14 @@ static void free_posted_list(struct rpcrdma_posted_list *list)
 	}
 }
 
-/* The last reference is gone: the connection has no call, and no service has a request of it. */
+/* The last reference is gone: the connection has no call, and no service has a request of the
+ * connection. */
 static void destroy(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 
 	rpcrdma_lent_drop_all(c);
-	c->prov->free(c->pc); /* first: nothing is received or read into our memory after this */
+	c->prov->free(c->pc); /* first: afterwards the provider writes no more into our memory */
 	rpcrdma_taken_drop_all(c);
 	for (unsigned i = 0; c->recvs && i < c->nrecvs; i++)
 		mem_buf_unref(c->recvs[i].buf);
@@ -240,7 +241,7 @@ static void setup_shrink(struct setup *s)
 	log_ctrl("%u receives and %u credits, for more memory cannot be registered", n, s->credits);
 }
 
-/* A connection on pc, whose hand-shake is still to come. Owns pc, also when it fails. */
+/* Makes a connection on pc, before the hand-shake. The connection owns pc, also after a failure. */
 static struct rpcrdma_conn *conn_new(
 	const struct setup *wanted, struct prov_conn *pc, const struct rpc_xprt_up *up)
 {
@@ -255,7 +256,7 @@ static struct rpcrdma_conn *conn_new(
 	}
 	setup_shrink(s);
 	out = s->requester ? s->credits : s->reverse;
-	/* where credits are those of messages, an answer to each call has one, too */
+	/* where every message takes a credit, the answer to each call takes one, too */
 	in = s->credits + (s->requester ? s->reverse : 0);
 	c->requester = s->requester;
 	c->prov = s->prov;
@@ -269,7 +270,7 @@ static struct rpcrdma_conn *conn_new(
 	c->reverse = s->reverse;
 	c->batch = s->batch;
 	c->targets = may_have_targets(s, pc);
-	if (c->targets) { /* its pages begin at one */
+	if (c->targets) { /* the pages of a buffer begin at a page of memory */
 		c->recv_size = rpcrdma_rtr_own.len;
 		c->recv_off = RPCRDMA_RTR_BLOCK - rpcrdma_rtr_own.len;
 	}
@@ -367,7 +368,7 @@ void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
 	c->prov->disconnect(c->pc);
 }
 
-/* The owners still get replies that have come whole. */
+/* The owners still get complete replies. */
 static void shutdown_conn(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -379,7 +380,7 @@ static void shutdown_conn(struct rpc_xprt *x)
 	c->prov->disconnect(c->pc);
 }
 
-/* Nothing is kept back with a provider that has no flush(). */
+/* Without flush() a provider keeps no messages back. */
 static void flush(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);

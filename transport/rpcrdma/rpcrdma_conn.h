@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_conn: one RPC-over-RDMA connection, as its own files see it. All other code sees
+ * rpcrdma_conn: one RPC-over-RDMA connection, for the connection's own files. All other code uses
  * transport/rpc/xprt.h. The larger parts of a connection have headers of their own: requester.h,
  * responder.h, rpcrdma_continue.h, rpcrdma_flow.h, rpcrdma_lent.h, rpcrdma_place.h.
  *
- * Both ends are the same object. `requester` is the side that connected; its calls go forward, the
- * other side's go in reverse (RFC 8167). Calls that go in reverse, and their replies, are always
- * inline. Each side makes calls in one direction and takes them in the other:
+ * Both ends are the same object. `requester` is the side that connected. Calls of the requester go
+ * forward, calls of the other side go in reverse (RFC 8167). Reverse calls and their replies are
+ * always inline. Each side makes calls in one direction and takes calls in the other:
  *
  *   a call that we make     struct rpcrdma_posted   requester_call.c, requester_reply.c
  *   a call that we take     struct rpcrdma_taken    responder_call.c, responder_reply.c
  *
- * States of a posted call; `lock` protects them, the lists and the credits:
+ * States of a posted call. `lock` protects the states, the lists and the credits:
  *
  *   BACKLOG      waits for a credit, in `backlog`
- *   MARSHAL      a thread makes the doors and the message, in `posted`; no other thread touches it
+ *   MARSHAL      a thread makes the doors and the message; in `posted`, but owned by the thread
  *   SENT         doors open, reply awaited, in `posted`
  *   FAILED       could not be sent, in `failed`; progress() tells the owner
- *   PULLED       the reply has come, we read its Read chunks (rpcrdma_pull.c); on no list
+ *   PULLED       the reply has come with Read chunks, which we read (rpcrdma_pull.c); on no list
  *   CLOSING      the reply has come, the doors are being closed, in `closing`; progress thread only
  *
- * A call goes from CLOSING back to BACKLOG if there was no memory for it. So does a call that the
- * peer refused, if another dialect or another form is left to try.
+ * A call goes from CLOSING back to BACKLOG if memory was short. So does a call that the peer
+ * refused, if another dialect or another form is left to try.
  *
  * Invariants
  *   - call->xprt_priv is the posted call while the connection has the call, and NULL otherwise.
  *   - The thread that marshals touches neither the call nor the posted call once the state is SENT:
- * the reply may come before that thread returns.
- *   - The owner sees a reply only when no door of its call is open.
- *   - The peer's calls that wait for memory, are pulled or are served, together never exceed the
- * credits granted (credit_in).
- * - Receives posted >= answers to the calls that we have credits for (credit_out) + credits that we
- * grant: no Send of the peer finds no receive.
+ *     the reply may come before the thread returns.
+ *   - The owner sees a reply only when no door of the call is open.
+ *   - The peer's calls that wait for memory, are pulled or are served never exceed the granted
+ *     credits (credit_in).
+ *   - Receives posted >= answers to the calls with credits (credit_out) + credits that we grant. So
+ *     each Send of the peer finds a receive.
  *
  * Locks: `chain` and `lock`. Under `chain` a reply's RDMA Writes and Sends are posted as one. In a
  * dialect that continues messages, `chain` also covers all Sends of a message, even a single one.
@@ -59,36 +59,36 @@
 #define RPCRDMA_CREDITS_MAX	1024
 #define RPCRDMA_REVERSE_CREDITS 16    /* for calls in the reverse direction, ours or the peer's */
 #define RPCRDMA_BATCH		16    /* completions taken at a time */
-#define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
+#define RPCRDMA_HELD_MAX	16    /* messages that wait for one system call */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
 #define RPCRDMA_UNSENT_MAX	(64u << 20) /* bytes of unsent answers; above, calls wait */
 #define RPCRDMA_STARVED_MS	10	    /* how often a starved connection looks for memory */
 #define RPCRDMA_LINGER_MS	2	    /* after about this time a patient call leaves alone */
-#define RPCRDMA_READS_MAX	32	    /* RDMA Reads of one connection under way */
-/* Segments of chunks that a call may offer for its reply. A call with up to RPCRDMA_SEGS_FREE
+#define RPCRDMA_READS_MAX	32	    /* RDMA Reads of one connection in flight */
+/* Segments of chunks that a call may offer for the reply. A call with up to RPCRDMA_SEGS_FREE
  * (Linux clients have no more) is served whenever there is a credit. Calls with more are served
  * when there is room, for RPCRDMA_SEGS_MAX segments in all. Each segment costs an RDMA Write. */
 #define RPCRDMA_SEGS_FREE 16
 #define RPCRDMA_SEGS_MAX  (2 * RPCRDMA_MAX_SEGS)
-#define RPCRDMA_DOORS_FEW 16 /* of a call, without getting memory for them */
+#define RPCRDMA_DOORS_FEW 16 /* doors of a call that need no heap memory */
 /* Messages in a dialect that talks (rpcrdma_continue.c, rpcrdma_flow.c). */
 #define RPCRDMA_REPLY_SENDS 1024	 /* most Sends of a reply */
-#define RPCRDMA_JOIN_MAX    MEM_MAX_SIZE /* bytes that a peer makes us keep of a message */
-#define RPCRDMA_ROOM_MAX    32		 /* most Sends that leave between two grants */
-#define RPCRDMA_STALL_MS    50		 /* after which a stalled message counts all grants ... */
-#define RPCRDMA_STALLED_MS  30000	 /* ... and after which it has waited too long */
+#define RPCRDMA_JOIN_MAX    MEM_MAX_SIZE /* most bytes of a message that a peer makes us keep */
+#define RPCRDMA_ROOM_MAX    32		 /* most Sends between two grants */
+#define RPCRDMA_STALL_MS    50		 /* a message stalled for so long counts all grants ... */
+#define RPCRDMA_STALLED_MS  30000	 /* ... and for so long ends the connection */
 #define RPCRDMA_RARELY_LONG 8192 /* most bytes of a reply without a Reply chunk, with RDMA_DONE */
-/* Replies that a responder lends (rpcrdma_lent.c): with more, calls wait. */
+/* Limits of lent replies (rpcrdma_lent.c); beyond, calls wait. */
 #define RPCRDMA_LENT_MAX   64	       /* replies */
-#define RPCRDMA_LENT_BYTES (64u << 20) /* and their bytes */
-/* Receive buffers where data may come in Sends: a message, then pages. The first page also takes
- * the end of a message that is too long for the head. */
+#define RPCRDMA_LENT_BYTES (64u << 20) /* bytes of the lent replies */
+/* Receive buffers for Sends with data: a message, then pages. The first page also takes the end of
+ * a message that is too long for the head. */
 #define RPCRDMA_RTR_HEAD 1024
 #define RPCRDMA_RTR_PAGE 4096
 #define RPCRDMA_RTR_OWN	 17
-/* The memory of one such buffer, which ends with a page. */
+/* Bytes of one such buffer, which ends with a page. */
 #define RPCRDMA_RTR_BLOCK ((1 + RPCRDMA_RTR_OWN) * RPCRDMA_RTR_PAGE)
-#define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* of a result that came in Sends */
+#define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* pieces of a result that came in Sends */
 #define RPCRDMA_RTR_SENDS 16			/* most Sends of a message with data in its Sends */
 #define RPCRDMA_RTR_FIXED 64  /* bytes of the header of a Transmit Request with an item, at most */
 #define RPCRDMA_RTR_HDR	  256 /* bytes of a header with an item that fills a receive buffer */
@@ -112,24 +112,24 @@ struct rpcrdma_recv {
 	STAILQ_ENTRY(rpcrdma_recv) link;
 };
 
-/* A whole message that has come. */
+/* A whole received message. */
 struct rpcrdma_msg {
-	struct rpcrdma_recv *recv; /* of its last Send ... */
+	struct rpcrdma_recv *recv; /* of the last Send ... */
 	uint32_t recv_len;	   /* ... of so many bytes */
-	struct mem_buf *joined; /* the RPC message, if it took several Sends; else it is in recv */
-	uint32_t off, len;	/* where the RPC message is in that buffer */
+	struct mem_buf *joined;	   /* the RPC message, if several Sends brought it; else NULL */
+	uint32_t off, len;	   /* place of the RPC message in joined or recv */
 	unsigned sends;
 	/* The transmissions of a group (rpcrdma_group.c) behind the first, which is in recv. `end`
-	 * is where in a receive buffer header and message end, and data may begin. */
+	 * is the offset in a receive buffer behind header and message, where data may begin. */
 	uint32_t end;
 	unsigned nmore;
 	struct rpcrdma_part {
 		struct rpcrdma_recv *recv;
-		uint32_t recv_len, off, end; /* the part of the message is between them */
+		uint32_t recv_len, off, end; /* the part of the message is [off, end) */
 	} more[RPCRDMA_RTR_SENDS - 1];
 };
 
-/* A group of transmissions that has begun to come. Progress thread. */
+/* A group of transmissions that has begun to arrive. Progress thread. */
 struct rpcrdma_group {
 	unsigned count;	       /* of transmissions; 0: no group has begun */
 	bool refused;	       /* we refused the group and drop the rest of it ... */
@@ -138,9 +138,9 @@ struct rpcrdma_group {
 	struct rpcrdma_msg m;
 };
 
-/* The Sends so far of a message that goes on. Progress thread. */
+/* The Sends so far of a message that continues. Progress thread. */
 struct rpcrdma_join {
-	unsigned sends; /* 0: no message goes on */
+	unsigned sends; /* 0: no message continues */
 	uint32_t xid, proc;
 	enum rpcrdma_dir dir;
 	bool refused; /* we answered with an error, and drop the rest of the message */
@@ -161,16 +161,16 @@ struct rpcrdma_posted {
 	struct rpc_call *call;
 	enum rpcrdma_state state;
 	uint32_t off;			       /* of the XID word in call->msg */
-	unsigned sends;			       /* credits that the call has */
+	unsigned sends;			       /* credits of the call */
 	bool patient;			       /* as call->patient, from MARSHAL on */
 	const struct rpcrdma_dialect *dialect; /* of the last attempt, or NULL ... */
 	/* ... and the form that the peer's errors in that dialect demand */
 	struct rpcrdma_limits limits;
-	uint32_t reply_min; /* bytes of its Reply chunk, if not 0 */
-	bool whole;	    /* travels in a position-zero Read chunk */
-	bool plain;	    /* travels without placement by Sends */
+	uint32_t reply_min; /* bytes of the Reply chunk, if not 0 */
+	bool whole;	    /* goes in a position-zero Read chunk */
+	bool plain;	    /* goes without placement by Sends */
 	bool placed_call;   /* was sent as a Transmit Request ... */
-	uint32_t place; /* ... whose place for the sink had this type (enum rpcrdma_rtr_type), 0:
+	uint32_t place; /* ... with a place for the sink of this type (enum rpcrdma_rtr_type), 0:
 			   none */
 	uint32_t xid;	/* in `orphans` */
 	uint32_t dones; /* `dones_sent` when the call was sent */
@@ -180,7 +180,7 @@ struct rpcrdma_posted {
 	/* First the doors of the sinks, in order, then of the Reply chunk, then of data that the
 	 * peer reads. */
 	unsigned ndoors;
-	struct prov_door *door;		    /* `few`, or more of them from the heap */
+	struct prov_door *door;		    /* `few`, or a larger array on the heap */
 	unsigned nsinks;		    /* sinks given as Write chunks ... */
 	unsigned sink_doors[RPC_MAX_SINKS]; /* ... of so many segments */
 	struct mem_buf *reply_buf;	    /* Reply chunk, or NULL ... */
@@ -193,26 +193,25 @@ struct rpcrdma_posted {
 	struct rpcrdma_msg reply;   /* the message of the reply */
 	bool closed;		    /* PROV_WC_WITHDRAWN has come */
 	bool long_reply;	    /* in the Reply chunk */
-	bool repeat;		    /* refused; is sent again as another message */
+	bool repeat;		    /* refused, and to be sent again in another form */
 	struct seg placed[RPCRDMA_PIECES]; /* where Sends have put the result */
 	struct xdr_in in;
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
 
-/* A call of the peer. The chunks of the header take no more memory than they need. Or a reply with
- * a Read list, which is pulled in the same way (rpcrdma_pull.c). */
+/* A call of the peer, or a reply with a Read list, which is pulled in the same way
+ * (rpcrdma_pull.c). The memory is just large enough for the chunks of the header. */
 struct rpcrdma_taken {
 	TAILQ_ENTRY(rpcrdma_taken)
 	link;		     /* in `waiting` for memory, in `pulls` for RDMA Reads */
-	uint32_t xid, vers;  /* of its header */
-	unsigned sends;	     /* of the message, and so its credits */
+	uint32_t xid, vers;  /* of the header */
+	unsigned sends;	     /* Sends of the message, each with a credit */
 	struct mem_buf *msg; /* the RPC call, from msg_off on */
 	uint32_t msg_off, msg_len;
-	struct xdr_padding padding; /* in it */
+	struct xdr_padding padding; /* in the message */
 	bool is_reply;
-	struct rpcrdma_posted
-		*posted; /* the call of that reply; NULL: the owner took the call back */
-	/* the chunks that the reply goes to, as in struct rpcrdma_hdr */
+	struct rpcrdma_posted *posted; /* the call of the reply; NULL: taken back */
+	/* the chunks for the reply, as in struct rpcrdma_hdr */
 	unsigned nwrites;
 	struct rpcrdma_chunk write[RPCRDMA_MAX_WRITES];
 	bool has_reply;
@@ -223,7 +222,7 @@ struct rpcrdma_taken {
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
 	unsigned here; /* bit i: payload i came in the Send */
-	uint32_t held; /* bytes of the buffers that get_buffers() made */
+	uint32_t held; /* bytes of the buffers from get_buffers() */
 	unsigned segs; /* counted in the connection's */
 	/* The call came as a Transmit Request. The reply is a Transmit Response, with an item for
 	 * each of place[]. The runs of place[] are in seg[], like the runs of write[]. */
@@ -231,13 +230,13 @@ struct rpcrdma_taken {
 	unsigned nplaces;
 	struct rpcrdma_rtr_place place[XDR_MAX_PAYLOADS];
 	unsigned reserved;     /* most Sends of the reply */
-	struct seg *placed_at; /* behind seg[]: where the Sends have put data ... */
+	struct seg *placed_at; /* behind seg[]: the data in the Sends ... */
 	unsigned nkept;	       /* ... the buffers of that data, besides msg */
 	struct mem_buf *kept[RPCRDMA_RTR_SENDS];
 	unsigned next_read; /* next segment of the Read list to ask for */
-	unsigned slot;	    /* where the segment before it went: 0 the message, 1.. the payloads */
+	unsigned slot;	    /* the target of the last segment: 0 the message, 1.. the payloads */
 	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
-	unsigned reading;		       /* segments asked for and not here yet */
+	unsigned reading;		       /* segments asked for and not complete */
 	bool has_inv;			       /* the reply may invalidate this handle: */
 	uint32_t inv_stag;
 	unsigned nreads; /* segments of the Read list */
@@ -245,7 +244,7 @@ struct rpcrdma_taken {
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
-/* A reply that the peer reads from our memory, until RDMA_DONE comes. */
+/* A reply that the peer may read from our memory until RDMA_DONE comes. */
 struct rpcrdma_lent {
 	TAILQ_ENTRY(rpcrdma_lent) link;
 	uint32_t xid;
@@ -258,48 +257,47 @@ struct rpcrdma_lent {
 TAILQ_HEAD(rpcrdma_lent_list, rpcrdma_lent);
 
 struct rpcrdma_counts {	    /* progress thread */
-	uint64_t late;	    /* replies that belong to no call */
+	uint64_t late;	    /* replies without a call */
 	uint64_t malformed; /* messages dropped for their form */
 };
 
 struct rpcrdma_conn {
 	struct rpc_xprt x; /* first */
 	bool requester;
-	/* rpcrdma_negotiate.c; after the start only the progress thread sets them */
-	const struct rpcrdma_dialect *const *dialects; /* that we may speak; constant */
-	const struct rpcrdma_dialect *_Atomic dialect; /* that we speak */
-	_Atomic bool settled;			       /* the peer speaks it, too; final */
+	/* rpcrdma_negotiate.c; after the start only the progress thread sets the members */
+	const struct rpcrdma_dialect *const *dialects; /* our dialects; constant */
+	const struct rpcrdma_dialect *_Atomic dialect; /* the dialect in use */
+	_Atomic bool settled;			       /* the peer speaks `dialect`, too; final */
 	bool refused; /* the peer has refused a dialect by ERR_VERS */
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;
 	struct mem_buf *zero;	  /* round-up bytes */
 	uint32_t recv_size;	  /* of each receive buffer ... */
-	uint32_t recv_off;	  /* ... which begins there in its memory */
+	uint32_t recv_off;	  /* ... and the buffer's offset in the memory */
 	uint32_t inline_own;	  /* the size that we offered, both ways */
 	struct rpcrdma_priv peer; /* the peer's offer, if peer_said */
 	bool peer_said;
 	/* rpcrdma_connprop.c */
-	struct rpcrdma_props props; /* of the peer; progress thread */
-	bool props_told;	    /* we have told ours; progress thread */
-	/* rpcrdma_place.c: whether our receive buffers have targets; the layout of the peer's
-	 * receive buffers, and the operations that the peer takes (RPCRDMA_RTR_XREQ, ...). The
+	struct rpcrdma_props props; /* the peer's; progress thread */
+	bool props_told;	    /* we have sent our properties; progress thread */
+	/* rpcrdma_place.c: `targets`: our receive buffers have targets. `layout`: of the peer's
+	 * receive buffers. rtr_ops: the operations that the peer takes (RPCRDMA_RTR_XREQ, ...). The
 	 * layout does not change once rtr_ops is not 0. */
 	bool targets; /* constant */
 	struct rpcrdma_rtr_layout layout;
 	/* Sends that the peer takes for a call, and Sends that a reply of the peer may take */
 	unsigned rtr_req_sends, rtr_resp_sends;
 	_Atomic uint32_t rtr_ops;
-	bool layout_known; /* progress thread */
-	unsigned
-		props_credits; /* that our properties took and that are not back; progress thread */
-	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in a header of ours */
+	bool layout_known;	/* progress thread */
+	unsigned props_credits; /* taken by our properties and not back; progress thread */
+	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in one of our headers */
 	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
 	bool remote_inv;		      /* replies may invalidate: both sides agreed */
 	/* rpcrdma_ccp.c, in the dialect of 2005; progress thread, or the connecting thread before
 	 */
 	bool shy;		    /* the peer may speak version 1: we lend nothing */
-	bool configured;	    /* the two ends have told each other their limits: */
+	bool configured;	    /* the ends have exchanged limits: */
 	uint32_t ccp_send;	    /* most bytes of a Send of ours */
 	uint32_t ccp_align;	    /* of the peer's receive buffers, 0: none */
 	_Atomic bool may_lend;	    /* the peer takes Read chunks in replies */
@@ -316,43 +314,42 @@ struct rpcrdma_conn {
 	struct prov_wc *later; /* polled while forget() waited; handled after wc */
 	size_t nlater, later_cap, ilater;
 	struct rpcrdma_taken_list pulls, waiting;
-	struct rpcrdma_hdr hdr; /* of the message that is being handled */
+	struct rpcrdma_hdr hdr; /* of the message being handled */
 	struct rpcrdma_join join;
 	struct rpcrdma_group group;
 	uint32_t last_grant;  /* in a dialect that talks; at least 1 */
-	unsigned calls_heard; /* messages that came in it, up to 2 */
-	uint64_t stalled_ns;  /* since when nothing of `stalled` could leave, 0: not stalled */
-	uint64_t read_ns;     /* when an RDMA Read was last begun or ended */
+	unsigned calls_heard; /* messages received in the dialect, up to 2 */
+	uint64_t stalled_ns;  /* since when no Send of `stalled` could leave, 0: not stalled */
+	uint64_t read_ns;     /* when an RDMA Read last began or ended */
 	bool no_memory;	      /* the backlog has waited for memory since no_memory_ns ... */
 	uint64_t no_memory_ns;
-	uint64_t alone_ns; /* ... and since then no call under way has memory, 0: one has */
+	uint64_t alone_ns; /* ... since when no call under way has memory, 0: one has */
 	bool said_no_memory;
 	unsigned reads;	     /* under way */
 	unsigned held;	     /* small messages posted under PROV_MORE since the last flush ... */
-	uint64_t held_since; /* ... and when the first of them was */
+	uint64_t held_since; /* ... and when the first was posted */
 	struct rpcrdma_posted_list closing;
-	struct rpcrdma_posted_list ended; /* on their way to `spare` */
+	struct rpcrdma_posted_list ended; /* about to go to `spare` */
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
-	unsigned spin_misses, spin_skip; /* polls in vain in a row; sleeps without such a poll */
+	unsigned spin_misses, spin_skip; /* vain polls in a row; sleeps without a poll */
 
-	/* Whether a thread handles completions, and which thread does or was the last to do so. */
+	/* handling: a thread handles completions. handler: the thread, or the last such thread. */
 	_Atomic bool handling;
 	_Atomic pthread_t handler;
 
 	/* rpcrdma_lent.c */
-	struct rpcrdma_lent_list lent,
-		returned;	/* under lock; lent, and returned: doors being closed */
-	_Atomic unsigned nlent; /* of both */
+	struct rpcrdma_lent_list lent, returned; /* under lock; returned: doors being closed */
+	_Atomic unsigned nlent;			 /* in both lists */
 	_Atomic size_t lent_bytes;
 
 	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
-	/* Segments of calls with more than RPCRDMA_SEGS_FREE: of calls that are served, and of
-	 * calls answered while the provider had bytes to send. */
+	/* Segments of calls with more than RPCRDMA_SEGS_FREE. segs: of calls being served.
+	 * segs_out: of calls answered while the provider had bytes to send. */
 	_Atomic unsigned segs, segs_out;
 	/* rpcrdma_linger.c */
 	_Atomic uint64_t linger_ns;
-	_Atomic bool lingered;	   /* a call was left since the last sleep */
+	_Atomic bool lingered;	   /* a call has stayed since the last sleep */
 	_Atomic bool sound_asleep; /* set by the progress thread */
 	unsigned brief;		   /* how many sleeps are to be brief; progress thread */
 
@@ -363,37 +360,37 @@ struct rpcrdma_conn {
 	/* under lock */
 	bool down;
 	struct rpcrdma_credit credit_out; /* our calls */
-	struct rpcrdma_credit credit_in;  /* the peer's calls, until they are answered. Its grant
-					   * and both `max` are constant, and read without lock.
-					   * In a dialect that talks the grant is for answers to
-					   * our calls, too */
+	/* The peer's calls, until the answer. The grant of credit_in and both `max` are constant,
+	 * and read without lock. In a dialect that talks the grant covers answers to our calls,
+	 * too. */
+	struct rpcrdma_credit credit_in;
 	struct rpcrdma_posted_list backlog, posted, failed, spare;
 	uint64_t turns;	 /* places given in the backlog so far */
-	unsigned hungry; /* calls that lacked memory and are about to go back there */
-	/* Calls of several Sends that their owners took back; only xid and sends are valid. */
+	unsigned hungry; /* calls that lacked memory and are about to return to the backlog */
+	/* Calls of several Sends that the owners took back; only xid and sends are valid. */
 	struct rpcrdma_posted_list orphans;
 	unsigned patient; /* credits of patient calls that are SENT */
-	/* Our RDMA_DONEs (rpcrdma_pull.c), and how many of their credits are back */
+	/* Our RDMA_DONEs (rpcrdma_pull.c), and how many credits of RDMA_DONEs are back */
 	uint32_t dones_sent, dones_back;
-	char why[200]; /* why we closed the connection ourselves, "" if not */
+	char why[200]; /* why we broke the connection, "" if not */
 
-	/* We closed the connection for an error of the peer or for want of memory. A message that
-	 * comes now may lack a part, so the progress thread drops it. */
+	/* We closed the connection after an error of the peer or for want of memory. A later
+	 * message may lack a part, so the progress thread drops later messages. */
 	_Atomic bool broken;
 
 	/* rpcrdma_flow.c, in a dialect that talks */
-	_Atomic uint32_t room;	 /* Sends that the peer's last message lets us post */
-	_Atomic uint32_t banked; /* Sends that all messages of the peer together let us post */
-	_Atomic uint32_t run;	 /* Sends of continued messages that have left since that message */
-	/* Messages that have come since we last granted credits, and whether one of them was no
-	 * call. A call gets an answer, which grants. */
+	_Atomic uint32_t room;	 /* Sends that the peer's last message permits */
+	_Atomic uint32_t banked; /* Sends that all messages of the peer together permit */
+	_Atomic uint32_t run;	 /* Sends of continued messages since the peer's last message */
+	/* Messages received since our last grant. `unowed`: at least one was no call. A call gets
+	 * an answer, which grants. */
 	_Atomic uint32_t unsaid;
 	_Atomic bool unowed;
 	_Atomic bool stalls;	      /* `stalled` is not empty ... */
 	_Atomic size_t stalled_bytes; /* ... and holds so many bytes */
 	pthread_mutex_t chain;
 	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain ... */
-	unsigned stalled_credits;		/* ... like the credits of the calls in `stalled` */
+	unsigned stalled_credits;		/* ... and the credits of the calls in `stalled` */
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
@@ -404,29 +401,29 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 #define rpcrdma_stat_add(c, field, n) rpc_count(&(c)->x.stats->field, (n))
 
 /* rpcrdma_conn.c */
-/* How long a progress thread polls before it sleeps, in microseconds, 0: not at all. Read when a
+/* How long a progress thread polls before sleeping, in microseconds; 0: no polls. Read when a
  * connection is made. Without effect on a machine with one CPU. */
 extern unsigned rpcrdma_spin_us;
-/* Most bytes that one connection holds for calls by RDMA Read, read or being read; and how long
- * its RDMA Reads may stand still, in ms. */
+/* rpcrdma_pulled_max: most bytes that one connection holds for calls by RDMA Read, read or being
+ * read. rpcrdma_pull_ms: how long the RDMA Reads of a connection may make no progress, in ms. */
 extern size_t rpcrdma_pulled_max;
 extern unsigned rpcrdma_pull_ms;
 /* How long a peer may keep a lent reply, in ms. */
 extern unsigned rpcrdma_lent_ms;
 extern const struct rpc_xprt_ops rpcrdma_ops;
-/* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
+/* rpcrdma_connect() and rpcrdma_listen() on a given provider (tests). */
 struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
 	const struct rpc_xprt_up *up, struct err *e);
 struct rpc_acceptor *rpcrdma_listen_on(
 	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
-/* Makes h the header of a message of ours, without chunks, with our credits. Any thread. */
+/* Makes h the header of a message from us, without chunks, with our credits. Any thread. */
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, uint32_t proc);
-/* Posts a message that is a header only. A message that only grants credits waits for none.
- * 0, -ENOMEM, or prov->post()'s. Any thread. */
+/* Posts a message without payload. A message that only grants credits waits for no credit. 0,
+ * -ENOMEM, or the error of prov->post(). Any thread. */
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Closes the connection for a reason of our own, one sentence; the first reason stays. The progress
- * thread drops all messages that come later. Any thread. */
+/* Closes the connection. The reason is one sentence; the first reason stays. The progress thread
+ * drops all later messages. Any thread. */
 __attribute__((format(printf, 2, 3))) void rpcrdma_break(
 	struct rpcrdma_conn *c, const char *fmt, ...);
 /* Gives a receive back to be posted again. Progress thread. */
@@ -437,50 +434,51 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
 /* rpcrdma_progress.c: the progress thread's loop. */
 int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
 /* The flags for a message without large RDMA Writes before it. PROV_MORE on the progress thread
- * while it handles the completions of one poll(), so that the answers leave together. On other
+ * while handling the completions of one poll(), so that the answers leave together. On other
  * threads the cork (cork.h) decides, unless the message is alone under way. 0 otherwise. */
 unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone);
-/* Is the calling thread the one that handles completions now? */
+/* Is the calling thread handling completions now? */
 bool rpcrdma_is_handling(const struct rpcrdma_conn *c);
-/* Polls until p is closed or the connection is down; keeps other completions for later. */
+/* Polls until the doors of p are closed or the connection is down; keeps other completions for
+ * later. */
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 
-/* rpcrdma_linger.c: patient calls, which no thread waits for. */
+/* rpcrdma_linger.c: patient calls, without a waiting thread. */
 /* May a call that is posted now stay until the next message leaves? True: post the call under
- * PROV_MORE, then call rpcrdma_linger(). False: the call takes all that stayed along. Any thread,
- * but not while it handles completions. */
+ * PROV_MORE, then call rpcrdma_linger(). False: the call takes all waiting calls along. Any thread
+ * that is not handling completions. */
 bool rpcrdma_may_linger(struct rpcrdma_conn *c, bool patient);
 void rpcrdma_linger(struct rpcrdma_conn *c);
-/* Sends the calls that have stayed, if the oldest has stayed long enough; progress thread. */
+/* Sends the waiting calls, if the oldest has waited long enough; progress thread. */
 void rpcrdma_linger_look(struct rpcrdma_conn *c);
-/* Sends the calls that have stayed, however briefly. */
+/* Sends the waiting calls at once. */
 void rpcrdma_linger_end(struct rpcrdma_conn *c);
-/* The provider's wait(), as long as calls that stay allow; progress thread. */
+/* Does the provider's wait(), for no longer than waiting calls allow; progress thread. */
 void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms);
 
-/* rpcrdma_negotiate.c: which dialect is spoken. */
-/* The table of dialects that we speak. A new connection keeps the table that is set at that time
- * (tests set another one before). */
+/* rpcrdma_negotiate.c: finds the dialect of a connection. */
+/* The table of dialects that we speak. A new connection keeps the table set at the time of its
+ * creation (tests set another table before). */
 extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
 /* The table of a set of RPC_RDMA_V1, ...; none: rpcrdma_dialects. */
 const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions);
-/* At the start: begins with version vers, or, if it is none of ours, with the best dialect. */
+/* At the start: begins with version vers, or with the best dialect if we do not speak vers. */
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
 /* After the hand-shake: the peer has offered *peer, or, if NULL, nothing. */
 void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer);
-/* Reads the header of a message. As rpcrdma_dialect_decode(). Progress thread. */
+/* Reads the header of a message, as rpcrdma_dialect_decode() does. Progress thread. */
 int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* Requester: the peer has sent the ERR_VERS h. Goes over to the best dialect that h names, if none
  * is settled. Progress thread. */
 void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Requester: the peer has answered with another RDMA_ERROR, because it could not read our header.
- * So does a peer with another draft of version 2. Goes over to the next dialect, if none is
- * settled. Progress thread. */
+/* Requester: the peer has answered with another RDMA_ERROR, which shows that the peer could not
+ * read our header. A peer with another draft of version 2 answers so. Goes over to the next
+ * dialect, if none is settled. Progress thread. */
 void rpcrdma_misunderstood(struct rpcrdma_conn *c);
 /* The connection is down. If a requester's first message was never answered, the next connection
  * begins with the next dialect (version 2, section 4.3.3). */
 void rpcrdma_unanswered(struct rpcrdma_conn *c);
-/* The limits of a message of ours that the peer takes. Any thread. */
+/* The peer's limits for our messages. Any thread. */
 struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
 /* The peer's properties are known now. Progress thread. */
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
@@ -491,37 +489,38 @@ void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
 
 /* rpcrdma_connprop.c: the properties of both ends, in a dialect that talks. Progress thread. */
-/* A mechanism by which hosts prove their identity (version 2, section 5.2.6). */
+/* A mechanism that proves the identity of hosts (version 2, section 5.2.6). */
 struct rpcrdma_host_auth {
-	/* The data to tell the peer, of *len bytes (1..RPCRDMA_AUTH_MAX), which must not change;
-	 * NULL: none. */
+	/* The data for the peer, *len bytes (1..RPCRDMA_AUTH_MAX), which must not change; NULL:
+	 * none. */
 	const uint8_t *(*tell)(uint32_t *len);
-	/* Is this peer good? auth is NULL if the peer has told nothing. False: the connection ends.
+	/* May the peer connect? auth is NULL if the peer has sent no data. False: the connection
+	 * ends.
 	 */
 	bool (*takes)(const uint8_t *auth, uint32_t len);
 };
-/* The mechanism in use. The default tells nothing and takes every peer. */
+/* The mechanism in use. The default sends nothing and accepts every peer. */
 extern const struct rpcrdma_host_auth *rpcrdma_host_auth;
-/* A message in such a dialect has come. Tells our properties if it is time. */
+/* A message in such a dialect has come. Sends our properties when due. */
 void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* The peer's properties have come in m, under header h. */
 void rpcrdma_handle_props(
 	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
 
-/* rpcrdma_ccp.c: both ends tell each other their limits, in the dialect of 2005. */
+/* rpcrdma_ccp.c: the two ends exchange limits, in the dialect of 2005. */
 /* Requester, after the hand-shake: asks, and waits for the answer, at most timeout_ms, or until
  * abort_fd (0: none) is readable. A peer that does not know the program has the limits of
  * section 6.1. 0, or -errno with *e set. */
 int rpcrdma_ccp_ask(struct rpcrdma_conn *c, int timeout_ms, int abort_fd, struct err *e);
-/* Responder: is req of that program? True: it was answered, and req is gone. */
+/* Responder: is req a call of the program? True: the call was answered, and req is gone. */
 bool rpcrdma_ccp_serve(struct rpcrdma_conn *c, struct rpc_req *req);
 
 /* rpcrdma_padded.c: RDMA_MSGP. */
-/* Adds padding to the message s, which fits into a Send under header h, if the padded message
- * fits, too. The padding aligns the payload. */
+/* s fits into a Send under header h. Adds padding to s if the padded message fits, too. The padding
+ * aligns the payload. */
 void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s);
-/* The padding of a message that came under header h, which may have none. */
+/* The padding of a message received under header h, if any. */
 static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
 {
 	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_connprop: the properties that the two ends of a connection tell each other
+ * rpcrdma_connprop: the exchange of properties between the two ends of a connection
  * (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, section 6.4.4).
  *
- * When. The first message of a connection is a call: it finds out the peer's dialect, and waiting
- * for properties would cost a round trip. The requester tells its properties as soon as the first
- * answer has come. The responder tells its own when the peer's have come, or with the second
- * message that comes. Either end needs a grant of two, so that no call and no reply waits for the
- * properties. An end that tells nothing has the defaults.
+ * When. The first message of a connection is a call: the call finds out the peer's dialect, and
+ * waiting for properties would cost a round trip. The requester sends properties after the first
+ * answer. The responder sends properties after the peer's properties or after the second message,
+ * whichever comes first. Either end needs a grant of two, so that no call and no reply waits for
+ * the properties. An end that sends no properties has the defaults.
  *
- * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth, whose material must fit one
- * message. The built-in mechanism tells nothing and takes every peer.
+ * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth. The hook's data must fit one
+ * message. The built-in mechanism sends nothing and accepts every peer.
  *
- * A peer may tell properties again. Only properties that it told the first time may change
+ * A peer may send properties again. Only properties from the peer's first message may change
  * (section 6.4.4).
  */
 #include "transport/rpcrdma/requester.h"
@@ -26,7 +26,7 @@
 
 #include "transport/log.h"
 
-#define PROPS_BYTES 512 /* that ours take, without host authentication */
+#define PROPS_BYTES 512 /* of our properties, without host authentication */
 
 static const uint8_t *tell_nothing(uint32_t *len)
 {
@@ -97,7 +97,7 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	bool ok;
 
-	if (c->props_credits) { /* the peer has got further than that message */
+	if (c->props_credits) { /* the peer has since received our properties */
 		pthread_mutex_lock(&c->lock);
 		rpcrdma_credit_put(&c->credit_out, c->props_credits);
 		pthread_mutex_unlock(&c->lock);

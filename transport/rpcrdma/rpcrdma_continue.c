@@ -3,21 +3,20 @@
  *
  * rpcrdma_continue: a message in several Sends.
  *
- * In a dialect that allows it (limits.sends) an RPC message that is too long for one Send goes on
- * in the next. All Sends of the message have its XID and its direction, and no Sends of other
+ * In some dialects (limits.sends) an RPC message that is too long for one Send continues in the
+ * next Send. All Sends of the message have the same XID and direction, and no Sends of other
  * messages come between. The chunks are in the header of the last Send. The Sends before the last
  * are the lead. Each Send costs a receive, and each Send of a call a credit.
  *
- * Out, the whole lead is made before any of it is posted: no message stops in the middle for want
- * of memory. In a dialect that talks it may stop for want of credits (rpcrdma_flow.c). A reply may
- * take more Sends there than the peer has granted.
+ * Out, the whole lead is made before the first Send is posted, so that no message stops in the
+ * middle for want of memory. In a dialect that talks, a message may stop for want of credits
+ * (rpcrdma_flow.c), and a reply may take more Sends than the peer has granted.
  *
- * In, the Sends of one message are put together in one buffer, and their receives are given back at
+ * In, the Sends of one message are put together in one buffer, and the receives are posted again at
  * once. Before the peer can have run out of credits, a message of ours grants more. A connection
  * puts one message together at a time, of either direction, of RPCRDMA_JOIN_MAX bytes at most. A
- * call that is broken off gets an error where the dialect has one, and the rest of the call is
- * dropped. A reply that breaks off a call is handled. In all other cases the peer loses the
- * connection.
+ * broken-off call gets an error where the dialect has one, and the rest of the call is dropped. A
+ * reply that breaks off a call is handled. In all other cases the peer loses the connection.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -70,7 +69,7 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	if (!lead->wr)
 		return -ENOMEM;
 	for (lead->n = 0; lead->n < n - 1; lead->n++) {
-		/* each Send that follows has a word at least: a message cannot have none */
+		/* each later Send has at least a word: a Send without payload is not allowed */
 		uint64_t rest = s->len - off - (n - 1 - lead->n) * 4;
 		int rc;
 
@@ -155,7 +154,7 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, enum rpc
 {
 	struct rpcrdma_join *j = &c->join;
 	enum rpcrdma_dir dir = j->sends ? j->dir : h->dir;
-	/* not the XID of a reply: that is an XID of ours */
+	/* not the XID of a reply, which is one of our XIDs */
 	uint32_t xid = h->dir == RPCRDMA_DIR_REPLY ? j->xid : h->xid;
 	bool more = h->more;
 
@@ -187,8 +186,8 @@ static void join_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 	*j = (struct rpcrdma_join){0};
 }
 
-/* Is h, which breaks off a call or properties, handled all the same, even if malformed? A reply is:
- * its call would wait in vain. So is any message behind a message that has been refused.
+/* h breaks off a call or properties. Must h be handled all the same, even if malformed? Yes for a
+ * reply, because the call would wait in vain, and for any message behind a refused message.
  */
 static bool stands_alone(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
@@ -241,7 +240,7 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	return false;
 }
 
-/* A message that may come between the Sends of another, in a dialect that talks. */
+/* May the message come between the Sends of another, in a dialect that talks? */
 static bool comes_between(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	return c->dialect->talks && !rc && !h->more &&

@@ -4,19 +4,18 @@
  * rpcrdma_credit: how many messages may be under way in one direction of a connection (RFC 8166
  * section 3.3.1).
  *
- * A credit is a receive buffer that waits at the receiver. A connection has two of these counters.
- * One is for messages that we send; the peer grants. The other is for messages that the peer sends;
- * we grant, and count to find a peer that exceeds the grant. The same functions serve both.
+ * A credit is a receive buffer that waits at the receiver. A connection has two counters. One
+ * counts our messages; the peer grants. The other counts the peer's messages; we grant, and count
+ * to find a peer that exceeds the grant. The same functions serve both.
  *
  * A credit is taken with each message and comes back when the receive buffer behind it is known to
- * wait again. The messages that count are the Sends of calls, and their credits come back with the
- * reply: one, or, of a call that is continued (rpcrdma_continue.c), several together. An orphan is
- * a call that its owner takes back while the call is under way. An orphan keeps its credits,
- * because the peer still works on the call. The peer's answer, which no owner waits for, frees the
- * credits.
+ * wait again. Only the Sends of calls count. The credits come back with the reply: one, or several
+ * together for a continued call (rpcrdma_continue.c). An orphan is a call under way that the owner
+ * has taken back. An orphan keeps the credits, because the peer still works on the call. The peer's
+ * answer frees the credits, although no owner waits for the answer.
  *
  * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the
- * grant was lowered. No lock of its own: the connection's.
+ * grant was lowered. The connection's lock guards the counters.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CREDIT_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CREDIT_H
@@ -25,7 +24,7 @@
 #include <stdint.h>
 
 struct rpcrdma_credit {
-	uint32_t max; /* most that are of use: as many as we ask for, or have receives for; constant
+	uint32_t max; /* most useful credits: as many as we ask for, or have receives for; constant
 		       */
 	uint32_t granted;
 	uint32_t used;
@@ -39,7 +38,7 @@ static inline void rpcrdma_credit_grant(struct rpcrdma_credit *c, uint32_t n)
 	c->granted = n == 0 ? 1 : n > c->max ? c->max : n;
 }
 
-/* max >= 1. granted: 1 for what we send (RFC 8166 section 3.3.3). */
+/* max >= 1. granted: 1 for our messages (RFC 8166 section 3.3.3). */
 static inline void rpcrdma_credit_init(struct rpcrdma_credit *c, uint32_t max, uint32_t granted)
 {
 	*c = (struct rpcrdma_credit){.max = max};
@@ -55,7 +54,7 @@ static inline bool rpcrdma_credit_take(struct rpcrdma_credit *c, uint32_t n)
 	return true;
 }
 
-/* The credits of n messages are back, or they were never sent. */
+/* The credits of n messages are back, or the messages were never sent. */
 static inline void rpcrdma_credit_put(struct rpcrdma_credit *c, uint32_t n)
 {
 	uint32_t most = c->used - c->orphans;

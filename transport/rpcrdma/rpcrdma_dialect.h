@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_dialect: one version of RPC-over-RDMA, as the requester and the responder see it.
+ * rpcrdma_dialect: one version of RPC-over-RDMA, for the requester and the responder.
  *
  * A dialect is a constant table of functions and limits, one file each (rpcrdma_v1.c). A connection
- * has one at a time; only that table knows the bytes of its version. Its codec is pure: no I/O, no
- * allocation, no state between messages. The connection keeps all state from one message to the
- * next.
+ * has one dialect at a time; only the table knows the bytes of the version. The codec is pure: no
+ * I/O, no allocation, no state between messages. The connection keeps all state from one message to
+ * the next.
  *
  * The four fixed words and RDMA_ERROR with ERR_VERS have one form in all versions (RFC 8166
- * sections 4.1.2 and 7): the functions below add that form to each dialect.
+ * sections 4.1.2 and 7): the functions below add the common form to each dialect.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
 
 #include "transport/rpcrdma/rpcrdma_hdr.h"
 
-/* The action of a requester on a call that an RDMA_ERROR came back for. The requester sends the
- * call again only as a message that differs from the refused one, so not without end; else FAIL. */
+/* The action of a requester on a call after an RDMA_ERROR. The requester repeats the call only in a
+ * form that differs from the refused one; otherwise FAIL. So the repetitions end. */
 enum rpcrdma_action {
 	RPCRDMA_FAIL,		/* tells the owner -EIO */
 	RPCRDMA_RENEGOTIATE,	/* sends the call again in another dialect, if there is one */
@@ -31,11 +31,11 @@ enum rpcrdma_action {
 /* The limits of a message. */
 struct rpcrdma_limits {
 	unsigned sends;	   /* 1..RPCRDMA_MAX_SENDS; 1: a message is never continued */
-	unsigned reads;	   /* segments of its Read list: 1..RPCRDMA_MAX_READS */
+	unsigned reads;	   /* segments of the Read list: 1..RPCRDMA_MAX_READS */
 	unsigned writes;   /* Write chunks, up to RPCRDMA_MAX_WRITES */
 	unsigned segs;	   /* segments in all Write chunks and the Reply chunk, up to
 			    * RPCRDMA_MAX_SEGS */
-	unsigned total;	   /* segments in its header */
+	unsigned total;	   /* segments in the header */
 	uint32_t seg_size; /* bytes of a segment */
 };
 
@@ -53,32 +53,33 @@ struct rpcrdma_dialect {
 	const char *name;	 /* in options and logs */
 	uint32_t vers;		 /* the version word */
 	uint32_t min_call;	 /* bytes of the shortest call; a shorter message gets no answer */
-	uint32_t inline_default; /* bytes of a Send that a peer takes which names no size */
+	uint32_t inline_default; /* bytes of a Send for a peer that names no size */
 	uint32_t inline_first;	 /* ... of the first Send, before the peer's dialect is known */
-	/* The two ends tell each other properties (rpcrdma_props.h), each message grants credits,
-	 * and a message without chunks grants nothing but them. */
+	/* The two ends exchange properties (rpcrdma_props.h), each message grants credits, and an
+	 * RDMA_NOMSG without chunks only grants. */
 	bool talks;
-	/* It has RDMA_DONE, RDMA_MSGP and the Connection Configuration Protocol (rpcrdma_legacy.h).
+	/* The dialect has RDMA_DONE, RDMA_MSGP and the Connection Configuration Protocol
+	 * (rpcrdma_legacy.h).
 	 */
 	bool legacy;
 	bool places; /* places data by Sends (rpcrdma_rtr.h), if the peer does, too */
-	struct rpcrdma_limits limits; /* until the peer has told its own */
+	struct rpcrdma_limits limits; /* until the peer has told its limits */
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */
 	size_t (*bound)(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
-	/* Bytes that encode() will write for h. */
+	/* The bytes of h as encode() writes h. */
 	size_t (*size)(const struct rpcrdma_hdr *h);
-	/* Writes h at buf (4-byte aligned), with its credits as the dialect has them. Its size, or
-	 * -EMSGSIZE (cap is too small), -EINVAL (not in this dialect: an unknown message type, or
-	 * counts over the caps). */
+	/* Writes h at buf (4-byte aligned), with the credits in the dialect's form. Returns the
+	 * size, or -EMSGSIZE (cap is too small), -EINVAL (not in this dialect: an unknown message
+	 * type, or counts over the caps). */
 	int (*encode)(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 	/* Reads a header of this version, of len >= RPCRDMA_FIXED_LEN bytes; any bytes are safe.
 	 * The RPC message, if any, follows at msg + h->len. 0, or -EBADMSG: malformed, over the
-	 * caps, or of a type that the dialect has not. Then xid, vers and proc are set, dir if the
-	 * message says it, and err is the error that a responder answers. */
+	 * caps, or of a type outside the dialect. Then xid, vers and proc are set, dir if the
+	 * message has a direction, and err is the error for a responder's answer. */
 	int (*decode)(struct rpcrdma_hdr *h, const void *msg, size_t len);
-	/* The action that the RDMA_ERROR asks for which decode() has read. *meaning: the fate of
-	 * the call, as the end of a sentence for the log. */
+	/* The action that a decoded RDMA_ERROR asks for. *meaning: the fate of the call, as the end
+	 * of a sentence for the log. */
 	enum rpcrdma_action (*on_error)(const struct rpcrdma_hdr *h, const char **meaning);
 };
 
@@ -86,24 +87,24 @@ struct rpcrdma_dialect {
  * low to high, or NULL. */
 const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high);
-/* The most Sends that a message may take in any dialect of a table that does not talk, and so has
- * no credits for them. */
+/* The most Sends of a message in any dialect of a table that does not talk, and so has no credits
+ * for the Sends. */
 unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table);
-/* Does a table have one that is legacy? */
+/* Does a table have a legacy dialect? */
 bool rpcrdma_dialect_has_legacy(const struct rpcrdma_dialect *const *table);
-/* The lowest and the highest version of a table that is not empty. */
+/* The lowest and the highest version of a non-empty table. */
 void rpcrdma_dialect_range(
 	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high);
 
 /* As d->on_error(), and for ERR_VERS. */
 enum rpcrdma_action rpcrdma_dialect_on_error(
 	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const char **meaning);
-/* Bytes that rpcrdma_dialect_encode() will write for h. */
+/* The bytes of h as rpcrdma_dialect_encode() writes h. */
 size_t rpcrdma_dialect_size(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h);
 /* As d->encode(), and RDMA_ERROR with ERR_VERS, which keeps h->vers. */
 int rpcrdma_dialect_encode(
 	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, void *buf, size_t cap);
-/* Reads the header of a message that comes in while d is spoken; any bytes are safe.
+/* Reads the header of a message received on a connection with dialect d; any bytes are safe.
  *   0                 h is complete
  *   -EMSGSIZE         shorter than the fixed words, h is undefined: drop it
  *   -EPROTONOSUPPORT  another version; xid, vers and proc are set: a responder answers ERR_VERS.

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_flow: when a message of ours may leave, in a dialect that talks (version 2 of November
- * 2019, section 4.3.1).
+ * rpcrdma_flow: decides when a message of ours may leave, in a dialect that talks (version 2 of
+ * November 2019, section 4.3.1).
  *
  * Every message grants credits, and every Send takes one: calls and replies of either direction,
- * properties, errors, each Send of a message that goes on. Only a message that does nothing but
- * grant takes none. The draft calls a grant both "newly granted" and a "limit". We keep to the
+ * properties, errors, each Send of a continued message. Only a message that does nothing but grant
+ * takes no credit. The draft calls a grant both "newly granted" and a "limit". We keep to the
  * narrower of both readings:
  *
- *   room      Sends that the peer's last message lets us post. The next message replaces the
- *             number, also by a lower one.
- *   banked    Sends that all messages of the peer together let us post, but no more than the last
- *             message lets be outstanding. Where `room` is used up and no message has come for
- *             RPCRDMA_STALL_MS, `banked` becomes the room.
+ *   room      Sends that the peer's last message permits. The next message replaces the number,
+ *             even by a lower number.
+ *   banked    Sends that all messages of the peer together permit, but no more than the outstanding
+ *             Sends that the last message permits. Where `room` is used up and no message has come
+ *             for RPCRDMA_STALL_MS, `banked` becomes the room.
  *
- * An error grants nothing (section 6.4.3), and neither does a message that cannot be read. Both
- * show that the peer has received a message of ours, so the grant before them holds again. A grant
- * of 0 counts as 1.
+ * An error grants nothing (section 6.4.3), and neither does an unreadable message. But either shows
+ * that the peer has received a message of ours, so the previous grant holds again. A grant of 0
+ * counts as 1.
  *
- * A message without room stalls: its rest waits in the connection's `stalled`, and all later
- * messages wait behind it. RPCRDMA_ROOM_MAX Sends of messages in several leave at most before the
- * next message of the peer's. The connection ends after RPCRDMA_STALLED_MS in which nothing could
- * leave, unless the peer owes an answer to a call, which grants.
+ * A message without room stalls: the rest waits in the connection's `stalled`, and all later
+ * messages queue behind. At most RPCRDMA_ROOM_MAX Sends of continued messages leave before the
+ * peer's next message. The connection ends after RPCRDMA_STALLED_MS in which no Send could leave,
+ * unless the peer owes an answer to a call, which grants.
  *
  * The peer may be short of credits as well. A message that only grants leaves when the peer may
  * have used up our grant and no answer of ours is about to follow: after replies, errors and
  * properties, half-way through a message in several Sends, and while our own answers are stalled.
  *
- * Dialects that do not talk post everything at once. Their calls wait for credits before they come
- * here (rpcrdma_credit.h); so do calls in a dialect that talks.
+ * Dialects that do not talk post everything at once. In every dialect, calls wait for credits
+ * before this module gets the calls (rpcrdma_credit.h).
  */
 #include "transport/rpcrdma/rpcrdma_flow.h"
 
@@ -39,11 +39,11 @@
 
 #include "transport/clock.h"
 
-/* A message of ours of which Sends are left that wait. */
+/* A message of ours with waiting Sends. */
 struct rpcrdma_stalled {
 	STAILQ_ENTRY(rpcrdma_stalled) link;
 	unsigned n, next;
-	unsigned credits; /* that a call has taken, 0: the message is no call */
+	unsigned credits; /* credits of the call, 0: the message is no call */
 	bool goes_on;	  /* the message had several Sends */
 	struct prov_wr wr[];
 };
@@ -75,7 +75,7 @@ int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr)
 	return c->prov->post(c->pc, wr);
 }
 
-/* May a Send leave? goes_on: it is one of several of a message. */
+/* May a Send leave? goes_on: the message has several Sends. */
 static bool has_room(const struct rpcrdma_conn *c, bool goes_on)
 {
 	return c->room && (!goes_on || c->run < RPCRDMA_ROOM_MAX);
@@ -88,7 +88,8 @@ static void use_room(struct rpcrdma_conn *c, bool goes_on)
 	c->run += goes_on;
 }
 
-/* Posts the first of wr[0..n), as many as have room. Their number, or prov->post()'s error. */
+/* Posts the first of wr[0..n), as many as have room. Returns the number of posted Sends, or
+ * prov->post()'s error. */
 static int post_some(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, bool goes_on)
 {
 	unsigned i;
@@ -137,7 +138,7 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, b
 {
 	struct rpcrdma_stalled *s = malloc(sizeof(*s) + n * sizeof(*wr));
 
-	/* messages that were left for this one to take along */
+	/* flushes messages that waited for this message to take them along */
 	if (c->prov->flush)
 		c->prov->flush(c->pc);
 	if (!s)
@@ -158,7 +159,7 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, b
 	STAILQ_INSERT_TAIL(&c->stalled, s, link);
 	if (!c->stalls) {
 		c->stalls = true;
-		rpc_xprt_kick(&c->x); /* the progress thread is to look after it */
+		rpc_xprt_kick(&c->x); /* wakes the progress thread to watch the stall */
 	}
 	return 0;
 }
@@ -245,7 +246,7 @@ static bool pump(struct rpcrdma_conn *c)
 	return any;
 }
 
-/* Is a call of ours with the peer? Its answer will grant. */
+/* Has the peer a call of ours? The answer will grant. */
 static bool is_owed(struct rpcrdma_conn *c)
 {
 	uint32_t waiting, used;
@@ -346,7 +347,7 @@ static void grant(struct rpcrdma_conn *c)
 		rpcrdma_break(c, "credits could not be granted: %s", strerror(-rc));
 }
 
-/* Half the Sends of a message that its sender may post without a further grant. */
+/* Half the Sends of a message that the sender may post without a further grant. */
 static uint32_t grant_after(const struct rpcrdma_conn *c)
 {
 	uint32_t n = c->credit_in.granted;

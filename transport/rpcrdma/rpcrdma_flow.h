@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_flow: when a message of ours may leave, in a dialect that talks.
+ * rpcrdma_flow: decides when a message of ours may leave, in a dialect that talks.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_FLOW_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_FLOW_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
-/* The Sends of a message of ours before its last, in memory of their own. */
+/* The Sends of a message of ours before the last Send, in separate memory. */
 struct rpcrdma_lead {
 	unsigned n;
 	struct prov_wr *wr;
@@ -16,9 +16,9 @@ struct rpcrdma_lead {
 
 /* Frees the Sends. An empty lead is zero, and any lead is zero afterwards. */
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
-/* Posts the Sends of a message, lead and last, and lets go of lead. Sends that the peer has not
- * granted yet follow later, and so do all messages behind them. paid: the message is a call, with a
- * credit for each Send. `chain` is held. 0, -ENOMEM, or prov->post()'s. */
+/* Posts the Sends of a message, lead and last, and releases lead. Sends without a grant follow
+ * later, and so do all later messages. paid: the message is a call, with a credit for each Send.
+ * `chain` is held. 0, -ENOMEM, or prov->post()'s. */
 int rpcrdma_post_message(
 	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last, bool paid);
 /* Posts a Send that takes no credit: a message that only grants, for which the peer has a receive
@@ -27,17 +27,18 @@ int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr);
 
 /* A message has come, with header h, decoded with result rc. Progress thread. */
 void rpcrdma_heard(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc);
-/* A Send of a message that goes on has come: grants more before the peer can have run out. Progress
- * thread. */
+/* A Send of a message that continues has come: grants more before the peer can have run out of
+ * credits. Progress thread. */
 void rpcrdma_heard_part(struct rpcrdma_conn *c);
 /* Grants more if the peer may have run out, and no answer of ours is about to do so. Progress
  * thread. */
 void rpcrdma_flow_say(struct rpcrdma_conn *c);
-/* Looks after messages that wait. Progress thread. */
+/* Posts stalled messages that may leave now, and watches for a stall that lasts too long. Progress
+ * thread. */
 void rpcrdma_flow_look(struct rpcrdma_conn *c);
-/* Do so many bytes wait that no further call is to be begun? Any thread. */
+/* Do so many bytes wait that no further call must begin? Any thread. */
 bool rpcrdma_flow_holds_enough(const struct rpcrdma_conn *c);
-/* Frees all messages that wait. No other thread uses c any more. */
+/* Frees all waiting messages. No other thread uses c any more. */
 void rpcrdma_flow_drop(struct rpcrdma_conn *c);
 
 #endif

@@ -4,15 +4,15 @@
  * rpcrdma_group: messages of several transmissions (rpcrdma_rtr.h; sections 4.2 and 9.4 of the
  * draft).
  *
- * A Transmit Request or Response says how many transmissions its message has, itself the first.
- * Transmit Continues with the same XID follow, which bring more of the message, or more targets
- * with data. No data is copied: the receives stay with the message, RPCRDMA_RTR_SENDS at most. A
- * connection has one group under way, of either direction.
+ * A Transmit Request or Response is the first transmission of a message, and has the number of
+ * transmissions. Transmit Continues with the same XID follow and bring more of the message, or more
+ * targets with data. No data is copied: the receives stay with the message, RPCRDMA_RTR_SENDS at
+ * most. A connection has one group under way, of either direction.
  *
  * No message may come between, except messages about the connection and reports of errors. Any
  * other message is reported, with the group's first transmission as the lead, and is then handled
- * as if there had been no group. The sender of a call that was reported sends the call again plain.
- * A reply that was reported fails its call. The rest of such a group is dropped.
+ * as if there had been no group. The sender of a reported call repeats the call without placement.
+ * A reported reply fails the call. The rest of a reported group is dropped.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
@@ -36,7 +36,7 @@ static bool transmits(const struct rpcrdma_hdr *h, int rc)
 			      h->proc == RPCRDMA_XMT_CONT);
 }
 
-/* Table 4 of the draft numbers the operations otherwise than its XDR does. */
+/* Table 4 of the draft and the draft's XDR number the operations differently. */
 static bool is_begun_by(uint32_t said, uint32_t proc)
 {
 	return said == proc || said == proc - RPCRDMA_RTR_PRIVATE ||
@@ -95,7 +95,7 @@ static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdm
 		rpcrdma_msg_done(c, m);
 }
 
-/* Drops all later transmissions with this XID. */
+/* Drops all later transmissions with the XID. */
 static void refuse(struct rpcrdma_group *g, uint32_t xid)
 {
 	g->count = 0;
@@ -154,7 +154,7 @@ static int gather(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 	return 0;
 }
 
-/* h, of m, continues the group. True: h also ends the group, and *m is all of it. */
+/* h, of m, continues the group. True: h also ends the group, and *m is the whole group. */
 static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_group *g = &c->group;
@@ -175,7 +175,7 @@ static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcr
 	return false;
 }
 
-/* h, of m, is a transmission that fits the ones before. As rpcrdma_group_join(). */
+/* h, of m, is a transmission that fits the earlier transmissions. As rpcrdma_group_join(). */
 static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_hdr *h = *hp;

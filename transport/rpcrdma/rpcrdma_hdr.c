@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_hdr: what every version of RPC-over-RDMA writes alike, from RFC 8166 section 4.1.2. One
- * small coder per item of its XDR.
+ * rpcrdma_hdr: the header parts with one form in every version of RPC-over-RDMA (RFC 8166 section
+ * 4.1.2). One small coder per item of the XDR.
  *
- * Every list of the wire is "optional data": a word 1 before each element, a word 0 at the end. A
- * peer's list is bounded by the caps while it is read, element by element.
+ * Every list of the wire is "optional data": a word 1 before each element, a word 0 at the end. The
+ * reader checks the caps at every element of a peer's list.
  */
 #include "transport/rpcrdma/rpcrdma_hdr.h"
 
@@ -29,7 +29,7 @@ void rpcrdma_hdr_init(struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir,
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
 	h->rtr.nitems = h->rtr.nplaces = h->rtr.nbsns = 0;
-	h->rtr.number = 0; /* of what begins a group */
+	h->rtr.number = 0; /* 0 for the first of a group */
 	h->reply = (struct rpcrdma_chunk){0};
 	h->err = h->err_arg = h->err_index = h->vers_low = h->vers_high = 0;
 	h->len = 0;
@@ -228,10 +228,11 @@ void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h)
 	}
 }
 
-/* An RDMA_ERROR of version 2 has flags where other versions have the code, and the flag of a
- * response is ERR_VERS there. A responder that does not speak version 2 answers a call of version 2
- * in its own form; then a range of versions follows. An error of version 2 with that length has one
- * number, and no peer has the code of such an error for its lowest version. */
+/* Has an RDMA_ERROR the form of version 2? An RDMA_ERROR of version 2 has flags in place of the
+ * code, and the flag of a response has the value of ERR_VERS. A responder that does not speak
+ * version 2 answers a call of version 2 in the common form, with a range of versions. An error of
+ * version 2 with the same length has a code and one number. No peer's lowest version equals such a
+ * code. */
 static bool has_flags(const struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
 	uint32_t code;
@@ -246,7 +247,7 @@ static bool has_flags(const struct rpcrdma_hdr *h, const void *msg, size_t len)
 
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
-	uint32_t w[RPCRDMA_FIXED_LEN / 4]; /* the third is credits: each dialect has its own */
+	uint32_t w[RPCRDMA_FIXED_LEN / 4]; /* w[2]: credits, which differ by dialect */
 	const void *fixed;
 	struct xdr_in x;
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_hdr: the transport header of an RPC-over-RDMA message, and the parts of it that have one
+ * rpcrdma_hdr: the transport header of an RPC-over-RDMA message, and the header parts with the same
  * form in every version.
  *
  * All dialects share one structure in memory. Each dialect has a codec that turns the structure
- * into bytes and back (rpcrdma_dialect.h). The parts that all versions write alike are coded here:
- * the four fixed words, the chunk lists, and RDMA_ERROR with ERR_VERS. The coders check the number
- * and the form of chunks, but not the memory that chunks point at. The reader of a header checks
- * whether the header makes sense as a call or a reply.
+ * into bytes and back (rpcrdma_dialect.h). The common parts are coded here: the four fixed words,
+ * the chunk lists, and RDMA_ERROR with ERR_VERS. The coders check the number and the form of
+ * chunks, but not the memory behind the chunks. The reader of a header checks whether the header
+ * makes sense as a call or a reply.
  *
  * A header is held by value. The segments of all Write chunks and of the Reply chunk share one
- * array; a chunk is a run in it.
+ * array; a chunk is a run in the array.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_HDR_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_HDR_H
@@ -23,9 +23,9 @@
 #include "transport/rpc/xdr.h"
 #include "transport/rpcrdma/rpcrdma_rtr.h"
 
-/* Caps on what is decoded or encoded: the pages of 4 KiB of the largest payload one by one, and
- * some more. Linux sends at most 16 segments in a header. A header with everything in it
- * is below 12 KiB; a peer's message is as long as a receive buffer at most. */
+/* Caps for decoding and encoding: the pages of 4 KiB of the largest payload one by one, and some
+ * more. Linux sends at most 16 segments in a header. A header with all parts is below 12 KiB; a
+ * peer's message is as long as a receive buffer at most. */
 #define RPCRDMA_MAX_READS  288 /* segments of the Read list */
 #define RPCRDMA_MAX_WRITES 16  /* Write chunks */
 #define RPCRDMA_MAX_SEGS   288 /* segments in all Write chunks and the Reply chunk */
@@ -61,8 +61,8 @@ enum rpcrdma_errcode {
 	RDMA_ERR_READ_CHUNKS = 5,    /* err_arg: how many are taken */
 	RDMA_ERR_WRITE_CHUNKS = 6,   /* the same */
 	RDMA_ERR_SEGMENTS = 7,	     /* the same */
-	RDMA_ERR_WRITE_RESOURCE = 8, /* err_arg: bytes that Write chunk err_index (from 1) takes */
-	RDMA_ERR_REPLY_RESOURCE = 9, /* err_arg: bytes that the Reply chunk takes */
+	RDMA_ERR_WRITE_RESOURCE = 8, /* err_arg: bytes needed of Write chunk err_index (from 1) */
+	RDMA_ERR_REPLY_RESOURCE = 9, /* err_arg: bytes needed of the Reply chunk */
 	RDMA_ERR_SYSTEM = 10,
 	/* version 2 of 2016, which has none of the others but the first two */
 	RDMA_ERR_INVAL_OPTION = 3,
@@ -87,10 +87,10 @@ struct rpcrdma_chunk {
 
 struct rpcrdma_hdr {
 	uint32_t xid;
-	uint32_t vers; /* decoded; encoded only in RDMA_ERROR with ERR_VERS: that of the call */
+	uint32_t vers; /* decoded; encoded only in RDMA_ERROR with ERR_VERS: the call's version */
 	enum rpcrdma_dir dir;
-	/* Credits, in messages. Where a dialect has one word that means either grant or want,
-	 * decoding sets both to that word. */
+	/* Credits, in messages. Where a dialect has one word for either grant or want, decoding
+	 * sets both to the word. */
 	uint32_t grant; /* how many the sender can receive */
 	uint32_t want;	/* how many the sender would like to send */
 	uint32_t proc;	/* enum rpcrdma_proc, or an unknown number from the peer */
@@ -112,9 +112,9 @@ struct rpcrdma_hdr {
 
 	struct rpcrdma_rtr rtr; /* enum rpcrdma_rtr_proc */
 
-	/* RDMA_ERROR. In a header that could not be decoded err is the error that a responder
-	 * answers. */
-	uint32_t err; /* enum rpcrdma_errcode, or one that the dialect has besides */
+	/* RDMA_ERROR. In a header that could not be decoded, err is the error for a responder's
+	 * answer. */
+	uint32_t err; /* enum rpcrdma_errcode, or another code of the dialect */
 	uint32_t err_arg, err_index;
 	uint32_t vers_low, vers_high;
 
@@ -127,18 +127,19 @@ void rpcrdma_hdr_init(struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir,
 int rpcrdma_hdr_add_read(struct rpcrdma_hdr *h, uint32_t position, const struct rpcrdma_seg *seg);
 /* A Write chunk, or the Reply chunk, of n segments (0..RPCRDMA_MAX_SEGS in sum). */
 int rpcrdma_hdr_add_write(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, unsigned n);
-/* One segment more for the last Write chunk; none and no Reply chunk came behind it. */
+/* Adds a segment to the last Write chunk, before a further Write chunk or the Reply chunk is added.
+ */
 int rpcrdma_hdr_write_seg(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg);
 int rpcrdma_hdr_set_reply(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, unsigned n);
 /* Sum of the lengths of a chunk's segments, which are a run in seg; cannot overflow. */
 uint64_t rpcrdma_chunk_len(const struct rpcrdma_seg *seg, const struct rpcrdma_chunk *c);
-/* No list has anything in it. */
+/* Are all lists empty? */
 static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
 {
 	return !h->nreads && !h->nwrites && !h->has_reply;
 }
-/* The message conveys no RPC message, only credits (version 2, section 6.4.2). A reply with the XID
- * of a call is no grant, but an answer that lacks its message. */
+/* Does the message convey no RPC message, only credits (version 2, section 6.4.2)? A reply with the
+ * XID of a call is no grant, but an answer without the RPC message. */
 static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
 {
 	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h) &&
@@ -150,15 +151,14 @@ static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 	return h->proc == RDMA_ERROR && h->err == RDMA_ERR_VERS;
 }
 
-/* --- the coders that all dialects share, for their codecs ------------------------------------- */
+/* --- coders for the codecs of all dialects ---------------------------------------------------- */
 
-/* Reads xid, vers and proc, and the rest of an RDMA_ERROR with ERR_VERS of the form that all
- * versions have. (Version 2 has another form besides, which its codec reads.) h is complete only
- * for such an error, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than
- * the fixed words: h is undefined, and nothing in msg can be trusted (RFC 8166 section 4.5);
- * -EBADMSG: an ERR_VERS that is cut off. */
+/* Reads xid, vers and proc, and the rest of an RDMA_ERROR with ERR_VERS in the common form. (The
+ * codec of version 2 reads a second form.) h is complete only for such an error, and has no
+ * credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than the fixed words: h is undefined,
+ * and the caller must not trust msg (RFC 8166 section 4.5); -EBADMSG: a truncated ERR_VERS. */
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
-/* Writes RDMA_ERROR with ERR_VERS; its credit word is h->grant. Its size, or -EMSGSIZE. */
+/* Writes RDMA_ERROR with ERR_VERS; the credit word is h->grant. Returns the size, or -EMSGSIZE. */
 int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 
 /* Begins to read a header of len >= RPCRDMA_FIXED_LEN bytes: the fixed words, with the credit word
@@ -171,8 +171,8 @@ void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s);
  * nsegs segments in all Write chunks and the Reply chunk. */
 size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
 void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h);
-/* Reads into h, which has no chunks. A list that is malformed or over the caps fails the cursor. If
- * a list is over the caps h->err and err_arg say which. */
+/* Reads into h, which has no chunks. A malformed list or a list over the caps fails the cursor. For
+ * a list over the caps, h->err and err_arg name the list. */
 void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h);
 
 #endif

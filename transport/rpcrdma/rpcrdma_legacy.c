@@ -3,8 +3,9 @@
  *
  * rpcrdma_legacy: the header of draft-ietf-nfsv4-rpcrdma-01 section 4.
  *
- * The draft's XDR has eight more words in an error whose code is not ERR_VERS. Whether ERR_CHUNK is
- * among those cannot be told for sure, so it is written with them and read without.
+ * The draft's XDR has eight more words in an error with another code than ERR_VERS. The draft is
+ * not clear about ERR_CHUNK. So we write ERR_CHUNK with the eight words, and read ERR_CHUNK
+ * without.
  */
 #include "transport/rpcrdma/rpcrdma_legacy.h"
 
@@ -121,7 +122,7 @@ static int legacy_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		get_padded(&x, h);
 		break;
 	case RDMA_DONE:
-		h->dir = RPCRDMA_DIR_CALL; /* only a client has reason to say it */
+		h->dir = RPCRDMA_DIR_CALL; /* only a client has reason to send RDMA_DONE */
 		break;
 	case RDMA_ERROR:
 		get_error(&x, h);
@@ -139,7 +140,7 @@ static int legacy_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	return 0;
 }
 
-/* Section 5.3: other decoding errors; none of them is mended by asking again. */
+/* Section 5.3: other decoding errors; repeating the call mends none. */
 static enum rpcrdma_action legacy_on_error(const struct rpcrdma_hdr *h, const char **meaning)
 {
 	*meaning = h->err == RDMA_ERR_CHUNK

@@ -4,13 +4,13 @@
  * rpcrdma_lent: replies with Read chunks, at the responder (draft-ietf-nfsv4-rpcrdma-01
  * section 3.8).
  *
- *   lent       the peer may read; from before the Send of the reply to its RDMA_DONE
+ *   lent       the peer may read; from before the Send of the reply to the RDMA_DONE
  *   returned   RDMA_DONE has come and the doors are being closed
  *
- * The responder lends a copy: other replies need the buffers, and the peer may take its time. There
- * are three bounds. While RPCRDMA_LENT_MAX replies or RPCRDMA_LENT_BYTES are lent no call begins,
- * so only the calls served at that time can add to them. And a peer that keeps a reply for
- * rpcrdma_lent_ms has broken the protocol, and loses its connection.
+ * The responder lends a copy: other replies need the buffers, and the peer may be slow. There are
+ * three bounds. While RPCRDMA_LENT_MAX replies or RPCRDMA_LENT_BYTES are lent, no call begins, so
+ * only calls already being served can add to the lent replies. A peer that keeps a reply for
+ * rpcrdma_lent_ms has broken the protocol, and loses the connection.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 		rc = open_part(c, l, h, off, (uint32_t)part[i].len, position[i]);
 		off += (uint32_t)part[i].len;
 	}
-	/* Also if it failed: only the progress thread may close doors. */
+	/* Also after a failure: only the progress thread may close doors. */
 	pthread_mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->lent, l, link);
 	pthread_mutex_unlock(&c->lock);

@@ -10,7 +10,7 @@
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
 /* rpcrdma_lent.c: replies with Read chunks, at the responder. */
-/* Is so much lent that no further call is to begin? */
+/* Is so much lent that no further call must begin? */
 bool rpcrdma_lends_enough(struct rpcrdma_conn *c);
 /* Copies the n parts to a new buffer and opens the buffer for the peer. Adds the parts to the Read
  * list of h, part i at position[i]. n: 1..XDR_MAX_PAYLOADS. 0, -ENOMEM, -EMSGSIZE, -ENOTCONN. Any
@@ -27,7 +27,7 @@ void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l);
 void rpcrdma_lent_drop_all(struct rpcrdma_conn *c);
 
 /* rpcrdma_pull.c: replies with Read chunks, at the requester. Progress thread. */
-/* Is h the header of a lent reply? Then the credit of its call goes over to the RDMA_DONE. */
+/* Is h the header of a lent reply? Then the credit of the call passes to the RDMA_DONE. */
 static inline bool rpcrdma_is_lent(
 	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
@@ -39,8 +39,8 @@ void rpcrdma_pull_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h);
 /* All of t, a reply, has been read. Takes t. */
 void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Sends RDMA_DONE. The caller has a credit for it, which comes back with a later answer of the
- * peer. */
+/* Sends RDMA_DONE. The caller has a credit for the RDMA_DONE. The credit comes back with a later
+ * answer of the peer. */
 void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid);
 /* Credits of RDMA_DONEs, the first n of all, are back. */
 void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n);

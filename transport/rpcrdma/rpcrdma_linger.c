@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_linger: patient calls, which no thread waits for (rpc_call.patient).
+ * rpcrdma_linger: patient calls, without a waiting thread (rpc_call.patient).
  *
- * A message costs its sender a system call and the peer a wake-up, and so does the answer. A
+ * A message costs the sender a system call and the peer a wake-up, and so does the answer. A
  * patient call stays with the provider under PROV_MORE, and the next message takes the call along.
  * If no message follows within RPCRDMA_LINGER_MS, the progress thread sends the call.
  *
- * Waking the progress thread would cost as much as is saved. So a call may stay only if that thread
- * is awake, or sleeps no longer than RPCRDMA_LINGER_MS. It sleeps so briefly for BRIEF_SLEEPS
- * sleeps after the last patient call, and longer when no call stays. A caller that finds the
- * progress thread sound asleep sends at once.
+ * Waking the progress thread would cost as much as the wait saves. So a call may stay only if the
+ * progress thread is awake, or sleeps no longer than RPCRDMA_LINGER_MS. The progress thread sleeps
+ * so briefly for BRIEF_SLEEPS sleeps after the last patient call, and then longer if no call stays.
+ * A caller that finds the progress thread sound asleep sends at once.
  *
  * linger_ns is when the oldest call that stays was posted, 0: no call stays. A caller writes
  * linger_ns, then reads sound_asleep; the progress thread writes sound_asleep, then reads
  * linger_ns. So one of the two threads sees the other. A message that leaves without PROV_MORE
- * takes along all calls posted before. So its sender clears linger_ns before the post: a call
+ * takes along all calls posted before. So the sender clears linger_ns before the post: a call
  * posted meanwhile may be flushed for nothing, but is never forgotten.
  */
 #include "transport/clock.h"

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_negotiate: which dialect a connection speaks.
+ * rpcrdma_negotiate: finds the dialect of a connection.
  *
- *   trying    The requester sends in the best dialect of its table that has not been refused. It
- *             has one credit, so one call is under way. ERR_VERS names the versions that the peer
- *             speaks: the requester goes over to the best among them that it has not tried, and
- *             repeats the call. If none is left the call fails, and the next call tries the same
- *             again. The requester goes over to the next dialect of its table if an error says
- *             that the header made no sense, or if the error makes none itself. A peer with
- *             another draft of the same version sends such errors.
- *             The responder follows the version of each message, if its table has that version.
- *             Any other version gets ERR_VERS.
- *             A client remembers the dialect of its last connection to the server, and begins the
- *             next connection with that dialect, unless long ago (rpc_connector.h).
- *   settled   A message in the dialect has come that is no error. The dialect stays for good, on
- *             both sides: RFC 8166 gives no way to change it.
+ *   trying    The requester sends in the best dialect of its table that the peer has not refused.
+ *             The requester has one credit, so one call is under way. ERR_VERS names the versions
+ *             that the peer speaks: the requester goes over to the best untried one, and repeats
+ *             the call. If none is left, the call fails, and the next call tries again. The
+ *             requester goes over to the next dialect of its table after an error about an
+ *             unreadable header, or after an unreadable error. A peer with another draft of the
+ *             same version sends such errors. The responder follows the version of each message, if
+ *             the version is in its table. Any other version gets ERR_VERS. A client remembers the
+ *             dialect of the last connection to the server, and begins the next connection with the
+ *             same dialect, unless long ago (rpc_connector.h).
+ *   settled   A message other than an error has come in the dialect. The dialect stays for good, on
+ *             both sides: RFC 8166 has no way to change dialects.
  *
  * The requester's senders read `dialect` in any thread. While the dialect can change there is one
  * credit, and the thread that gets the credit after a change sees the change. (If a peer grants
- * more in an error, calls may go out in the dialect that the peer has just refused. The peer
- * refuses the calls again, and they are repeated in the new dialect.)
+ * more in an error, calls may leave in the just refused dialect. The peer refuses the calls again,
+ * and the requester repeats the calls in the new dialect.)
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -35,7 +34,7 @@
 static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
 
-/* All dialects, best first, each with its bit in a set. */
+/* All dialects, best first, each with the bit in a set. */
 static const struct {
 	unsigned bit;
 	const struct rpcrdma_dialect *dialect;
@@ -75,8 +74,8 @@ static uint32_t at_least(uint32_t a, uint32_t least)
 	return a < least ? least : a;
 }
 
-/* Sets the sizes of Sends from the offers of both sides. For a peer that offers none the dialect
- * has a size. Where the ends tell each other properties, the properties count and not private data.
+/* Sets the sizes of Sends from the offers of both sides. For a peer without an offer the dialect
+ * has a size. Where the ends exchange properties, the properties count and not private data.
  */
 static void set_inline(struct rpcrdma_conn *c)
 {
@@ -134,14 +133,14 @@ struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 {
 	c->props = *p;
-	c->props.auth = NULL; /* lies in a message that is about to go */
+	c->props.auth = NULL; /* points into a message that is about to be freed */
 	c->props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
 	c->props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
 	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
 	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
 	if (c->dialect->places && c->targets && p->rtr_ops && !c->layout_known) {
-		c->layout_known = true; /* any thread reads the layout, so it must not change */
+		c->layout_known = true; /* any thread reads the layout, so no change is allowed */
 		c->layout = p->layout;
 		if (p->rtr_ops & RPCRDMA_RTR_XCONT) {
 			c->rtr_req_sends =

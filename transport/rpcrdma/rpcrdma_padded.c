@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_padded: calls with padding, RDMA_MSGP (draft-ietf-nfsv4-rpcrdma-01 sections 3.5 and 4.1).
- * Decoding skips the padding of a message that comes (struct xdr_padding).
+ * Decoding skips the padding of a received message (struct xdr_padding).
  *
- * Padding pays for data that the peer takes out of its receive buffer in place, so it is used for
- * one payload of RPCRDMA_PAD_MIN bytes or more. The threshold is the payload's length, and the rest
- * of the message is shorter. So no receiver can mistake another field for a padded one. Alignment
- * counts from the beginning of the Send, transport header included: only that is aligned in a
- * receive buffer.
+ * Padding pays for data that the peer uses in place in the receive buffer. So we pad for one
+ * payload of RPCRDMA_PAD_MIN bytes or more. The threshold is the payload's length, and the rest of
+ * the message is shorter. So no receiver can mistake another field for a padded one. Alignment
+ * counts from the beginning of the Send, transport header included, because a receive buffer aligns
+ * only the beginning of the Send.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_legacy.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_place: data that Sends place (rpcrdma_rtr.h).
+ * rpcrdma_place: data placed by Sends (rpcrdma_rtr.h).
  *
- * Our receive buffers have the shape of a page-aligned run of pages with a short head before it:
- * header and message come in the head, and the data in pages. So at most the head is sent in vain
- * before the data. A longer message goes on in the first page. Such buffers are large: where memory
- * is short a connection has plain buffers, tells nothing of targets, and places nothing.
+ * Our receive buffer is a short head before a page-aligned run of pages: header and message come in
+ * the head, and the data in pages. So at most the bytes of the head are sent as filler before the
+ * data. A longer message continues in the first page. Such buffers are large: where memory is
+ * short, a connection has plain buffers, announces no targets, and places nothing.
  *
- * Out, one item of data leaves behind its message, from where it lies. If the Send has too few
- * targets, further Sends bring the rest: a group of transmissions. The bytes between message and
- * data are zero (section 11). In, the data stays in the receive buffer until the reader of the
- * message is done.
+ * Out, one item of data leaves in place behind the message. If the Send has too few targets,
+ * further Sends bring the rest: a group of transmissions. The bytes between message and data are
+ * zero (section 11). In, the data stays in the receive buffer until the reader of the message is
+ * done.
  */
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_place.h"
@@ -41,7 +41,7 @@ static void name_targets(
 		r->bsn[i] = first + i;
 }
 
-/* Places data in targets of the first Send, whose message has len bytes besides. */
+/* Places data in targets of one Send. The message has len bytes besides. */
 static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_rtr_item *it,
 	const struct seg_list *data, uint64_t len)
 {
@@ -67,8 +67,8 @@ static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rp
 	return 0;
 }
 
-/* How many of `left` bytes lie in targets without a gap, in one Send, from the first target behind
- * `behind` bytes. Adds the numbers of those targets, from base on, to r, if r is not NULL. */
+/* The number of `left` bytes that one Send brings in gapless targets, from the first target behind
+ * `behind` bytes. Adds the numbers of the targets, counted from base, to r, if r is not NULL. */
 static uint32_t fill(const struct rpcrdma_conn *c, struct rpcrdma_rtr *r, unsigned base,
 	uint32_t behind, uint32_t left)
 {
@@ -106,7 +106,8 @@ static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
 	struct rpcrdma_rtr *r = &h->rtr;
 
 	r->nbsns = 0;
-	do { /* the more targets the header names, the fewer are left behind it */
+	do { /* the more targets the header names, the longer the header and the fewer targets
+		behind it */
 		uint32_t left = data->len, n;
 		uint64_t behind;
 
@@ -167,7 +168,7 @@ static bool add_pieces(struct prov_wr *wr, const struct seg_list *data)
 	return true;
 }
 
-/* Makes one Send: s under header h, and data off bytes behind its beginning. */
+/* Makes one Send: s under header h, and data at offset off of the Send. */
 static int make_one(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, const struct seg_list *data, uint32_t off,
 	struct mem_buf **held)
@@ -201,8 +202,8 @@ static int make_one(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpc
 	return 0;
 }
 
-/* The bytes that targets number *i.. of the item, those of one Send, have room for; *i: the first
- * of the next. *off: where they begin. */
+/* The room in bytes of the item's targets in one Send, from target *i on. Sets *i to the first
+ * target of the next Send, and *off to the offset of the first target. */
 static uint32_t targets_of(
 	const struct rpcrdma_conn *c, const struct rpcrdma_rtr *r, unsigned *i, uint32_t *off)
 {
@@ -323,7 +324,7 @@ int rpcrdma_as_chunks(struct rpcrdma_hdr *h)
 	return rc;
 }
 
-/* Payload number i, for data that begins at pos; those behind it move up. */
+/* Inserts a payload for data that begins at pos; later payloads move up. */
 static struct xdr_payload *insert_payload(struct rpcrdma_taken *t, uint32_t pos)
 {
 	unsigned i = t->npayloads++;
@@ -412,7 +413,7 @@ void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_hdr *lead, const struct rpcrdma_rtr_fault *f)
 {
-	const struct rpcrdma_hdr *about = lead ? lead : h; /* its message is not taken */
+	const struct rpcrdma_hdr *about = lead ? lead : h; /* the message of `about` is refused */
 	struct rpcrdma_hdr out;
 	int rc;
 

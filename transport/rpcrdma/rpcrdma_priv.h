@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_priv: what RPC-over-RDMA peers tell each other in the private data of connection set-up
- * (RFC 8797): inline sizes and whether they understand remote invalidation.
+ * rpcrdma_priv: the private data of connection set-up, which RPC-over-RDMA peers exchange (RFC
+ * 8797): inline sizes and support of remote invalidation.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PRIV_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PRIV_H

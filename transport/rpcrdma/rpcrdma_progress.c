@@ -3,12 +3,12 @@
  *
  * rpcrdma_progress: the progress thread's loop: completions in, upcalls out, receives replenished.
  *
- * Completions are handled in the order in which they were polled: first what is left in wc[], then
- * what forget() had to poll while it waited for doors to close (later[]), then the provider is
- * asked. An upcall may call forget(), so nothing here holds on to an element across a handler.
+ * Completions are handled in the order in which they were polled: first the rest of wc[], then
+ * completions that forget() polled while waiting for doors to close (later[]), then the provider's
+ * next ones. An upcall may call forget(), so no function here keeps an element across a handler.
  *
- * Before sleeping, the loop polls for some microseconds if that has paid lately: waking a sleeping
- * thread costs more than a small round trip.
+ * Before sleeping, the loop polls for some microseconds if polls have paid lately: waking a
+ * sleeping thread costs more than a small round trip.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -31,10 +31,11 @@
 
 /* --- holding back -----------------------------------------------------------------------------
  *
- * The progress thread sends messages while it handles the completions of one poll(). They leave
- * with one system call, where the provider can do that: at depth 16 the messages cost more than all
- * else. Nothing is held back across a poll, for longer than HOLD_NS if more is to be done, or
- * behind large RDMA Writes. Other threads hold back while they have the cork in.
+ * The messages that the progress thread sends while handling the completions of one poll() leave
+ * with one system call, if the provider can do so: at depth 16 the system calls for messages would
+ * cost more than all other work. No message is held back across a poll, for longer than HOLD_NS if
+ * more work is left, or behind large RDMA Writes. Other threads hold back while they have the cork
+ * in.
  */
 
 #define HOLD_NS 50000
@@ -53,7 +54,7 @@ unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone)
 	if (!rpcrdma_is_handling(c))
 		return !alone && c->prov->flush && cork_keeps(&c->x) ? PROV_MORE : 0;
 	if (!c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
-		c->held = 0; /* this one takes the others with it */
+		c->held = 0; /* this message takes the others along */
 		return 0;
 	}
 	if (!c->held++)
@@ -110,8 +111,8 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	return 0;
 }
 
-/* Takes the grant of a message in a dialect that talks, and tells our properties if it is time.
- * True: the message only grants credits. */
+/* Takes the grant of a message in a dialect that talks, and sends our properties when due. True:
+ * the message only grants credits. */
 static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	rpcrdma_heard(c, h, rc);
@@ -121,7 +122,7 @@ static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 	return rpcrdma_hdr_is_grant(h);
 }
 
-/* In either direction: no call of ours waits for it (version 2 of 2016, section 3.1). */
+/* In either direction: no call of ours waits for the option (version 2 of 2016, section 3.1). */
 static void refuse_option(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	log_data("%s: optional operation %08x is not known", c->x.peer, h->xid);
@@ -195,7 +196,7 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	rpcrdma_reply_closed(c, p);
 }
 
-/* The end of the connection closes every door. The owners still get replies that were complete. */
+/* The end of the connection closes every door. The owners still get complete replies. */
 static void handle_down(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_posted *p;
@@ -233,8 +234,8 @@ static void handle(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	}
 }
 
-/* Whether one of n completions, polled and not handled yet, closes the doors of p. The cookie of a
- * completion that names p becomes 0, because p is about to go. */
+/* Does one of n completions, polled and not handled yet, close the doors of p? The cookie of a
+ * completion that names p becomes 0, because p is about to be freed. */
 static bool take_closed(struct prov_wc *wc, size_t n, const struct rpcrdma_posted *p)
 {
 	bool closed = false;
@@ -300,8 +301,9 @@ static int handle_some(struct rpcrdma_conn *c)
 	return n;
 }
 
-/* Polls for a while; true if something came. After several polls in vain in a row, the next sleeps
- * go without polling. Their number doubles: a peer on the same CPU cannot answer while we poll.
+/* Polls for a while. True: a completion came. After several vain polls in a row, the next sleeps
+ * begin without a poll. The number of such sleeps doubles: a peer on the same CPU cannot answer
+ * while we poll.
  */
 static bool spin(struct rpcrdma_conn *c)
 {
@@ -326,7 +328,7 @@ static bool spin(struct rpcrdma_conn *c)
 	return false;
 }
 
-/* Tries receives and calls again that had no memory. */
+/* Retries receives and calls that lacked memory. */
 static void feed(struct rpcrdma_conn *c)
 {
 	bool starved;
@@ -341,7 +343,7 @@ static void feed(struct rpcrdma_conn *c)
 	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);
 }
 
-/* A peer that does not answer RDMA Reads would tie up their buffers for ever. */
+/* A peer that does not answer RDMA Reads would tie up the buffers for ever. */
 static void watch_reads(struct rpcrdma_conn *c)
 {
 	if (c->reads && clock_age(clock_ns(), c->read_ns) > rpcrdma_pull_ms * UINT64_C(1000000))
@@ -372,7 +374,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	watch_reads(c);
 	rpcrdma_lent_look(c);
 	rpcrdma_flow_look(c);
-	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
+	rpcrdma_send_backlog(c); /* a failed or taken-back call may have returned a credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))
 			rpcrdma_sleep(c, x->kick_fd, until_next(c, timeout_ms));

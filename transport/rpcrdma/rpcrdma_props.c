@@ -26,7 +26,7 @@ void rpcrdma_props_init(struct rpcrdma_props *p)
 	};
 }
 
-/* The member that is property `which`, NULL if that is no number. */
+/* The member for property `which`, NULL: the property is no number. */
 static uint32_t *number(struct rpcrdma_props *p, uint32_t which)
 {
 	switch (which) {
@@ -85,7 +85,7 @@ void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p)
 	}
 }
 
-/* Host authentication: an opaque, and nothing behind it. */
+/* Host authentication: an opaque, and no bytes behind. */
 static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 {
 	struct xdr_in x;
@@ -95,7 +95,7 @@ static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
 }
 
-/* The structure of receive buffers, and nothing behind it. */
+/* The structure of receive buffers, and no bytes behind. */
 static int get_layout(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 {
 	struct xdr_in x;
@@ -105,7 +105,7 @@ static int get_layout(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
 }
 
-/* Property `which`, of n bytes; none: its default. */
+/* Reads property `which`, of n bytes; no bytes: the default. */
 static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data, uint32_t n)
 {
 	struct rpcrdma_props dflt;

@@ -5,12 +5,12 @@
  * section 3.8).
  *
  * The requester reads such chunks like the chunks of a call (responder_call.c), into new memory. So
- * the owner can take the call back meanwhile: the RDMA Reads then go on without an owner. The reply
- * goes to the owner as if it had come inline.
+ * the owner can take the call back meanwhile: the RDMA Reads then continue without an owner. The
+ * owner gets the reply like an inline reply.
  *
  * RDMA_DONE takes the credit of the call, which does not come back with such a reply. The credit
  * comes back with the answer to any call that was sent after the RDMA_DONE, since the peer takes
- * messages in order. If only RDMA_DONEs are under way, their credits come back at once.
+ * messages in order. If only RDMA_DONEs are under way, the credits come back at once.
  */
 #include <errno.h>
 #include <string.h>
@@ -115,7 +115,7 @@ void rpcrdma_pull_reply(
 	if (!p->error)
 		p->error = plan(c, p, h);
 	if (p->error) {
-		rpcrdma_send_done(c, h->xid); /* the peer need not keep it */
+		rpcrdma_send_done(c, h->xid); /* so that the peer releases the reply */
 		rpcrdma_close_doors(c, p);
 		return;
 	}

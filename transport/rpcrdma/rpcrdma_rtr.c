@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_rtr: see rpcrdma_rtr.h; the XDR is that of section 10.2 of the draft.
+ * rpcrdma_rtr: see rpcrdma_rtr.h; the XDR is from section 10.2 of the draft.
  */
 #include "transport/rpcrdma/rpcrdma_rtr.h"
 
@@ -196,7 +196,7 @@ static void get_segs(struct xdr_in *x, struct rpcrdma_hdr *h, struct rpcrdma_rtr
 		rpcrdma_get_seg(x, &h->seg[h->nsegs++]);
 }
 
-/* Table 1: a request says where its data is, and nothing else. */
+/* Table 1: a request only names the place of its data. */
 static bool item_may_be(uint32_t proc, uint32_t type)
 {
 	return type == RPCRDMA_RTR_EXRW || type == RPCRDMA_RTR_TBSN ||
@@ -388,8 +388,7 @@ bool rpcrdma_rtr_target(
 	return false;
 }
 
-/* How many targets in a row, from number i on, len bytes take; 0: they are not in a row, or too
- * few. */
+/* The number of targets in a row, from number i on, for len bytes; 0: not in a row, or too few. */
 static unsigned row(const struct rpcrdma_rtr_layout *l, unsigned i, uint32_t len)
 {
 	uint32_t off, size, next = 0;

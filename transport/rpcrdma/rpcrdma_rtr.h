@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_rtr: the headers and properties of draft-dnoveck-nfsv4-rpcrdma-rtrext-02. With them a
- * Send places the data that it brings, without RDMA Read or Write.
+ * rpcrdma_rtr: the headers and properties of draft-dnoveck-nfsv4-rpcrdma-rtrext-02. With the
+ * extension a Send places its own data, without RDMA Read or Write.
  *
- * A receiver tells the structure of its receive buffers: a run of segments, some of which may be
- * targets of placement. A sender takes bulk data out of the RPC message, as for a chunk. The data
- * follows the message in the same Send, so far behind that it comes to lie in targets. An item of
- * the header says where in the message the data belongs, and in which segments the data lies
- * (TBSN). Or the item names the memory that RDMA Reads fetch the data from, or that RDMA Writes put
- * the data in (EXRW). The places of a request say how the bulk data of the reply is to travel.
+ * A receiver announces the structure of its receive buffers: a run of segments, some of which may
+ * be targets of placement. A sender takes bulk data out of the RPC message, as for a chunk. The
+ * data follows the message in the same Send, at an offset that puts the data in targets. An item of
+ * the header names the place in the message and the segments with the data (TBSN). Or the item
+ * names the memory for RDMA Reads or RDMA Writes of the data (EXRW). The places of a request tell
+ * how the bulk data of the reply is to be sent.
  *
  * Pure functions without state; the caller keeps the layout. The operations follow the prefix of a
  * header of version 2 (rpcrdma_v2.c), or are the information of an RDMA2_OPTIONAL of version 2 of
@@ -28,7 +28,7 @@ struct rpcrdma_hdr;
 #define RPCRDMA_RTR_ITEMS  16  /* of a header, and places likewise */
 #define RPCRDMA_RTR_BSNS   288 /* segments that all items of a header name */
 #define RPCRDMA_RTR_GROUPS 16  /* of a receive buffer's structure */
-#define RPCRDMA_RTR_SEGS   320 /* segments of one that are looked at */
+#define RPCRDMA_RTR_SEGS   320 /* segments of a layout that are looked at */
 
 /* enum xmdp_type */
 enum rpcrdma_rtr_type {
@@ -47,7 +47,7 @@ struct rpcrdma_rtr_run {
 
 /* One piece of bulk data of the header's message (xmdp_mitem). */
 struct rpcrdma_rtr_item {
-	uint32_t disp; /* where the data begins in the stream that has all data in it */
+	uint32_t disp; /* where the data begins in the stream with all data */
 	uint32_t len;
 	uint32_t type; /* EXRW, TBSN, TOOSHORT, NOITEM */
 	uint32_t off;  /* TBSN: bytes into the first segment */
@@ -96,14 +96,14 @@ struct rpcrdma_rtr {
 	uint32_t bsn[RPCRDMA_RTR_BSNS];
 	uint32_t count;	   /* transmissions of the group */
 	uint32_t reserved; /* a request's: receives for the reply's transmissions */
-	uint32_t number;   /* of a Continue in its group, from 1 */
+	uint32_t number;   /* of a Continue in the group, from 1 */
 	uint32_t begun;	   /* a Continue's: the operation that began the group */
-	uint32_t len;	   /* bytes of the message that follow the header */
+	uint32_t len;	   /* bytes of the message behind the header */
 	struct rpcrdma_rtr_fault fault;
 };
 
-/* The operations, for h->proc (rpcrdma_hdr.h). On the wire 5 to 8 in RDMA2_OPTIONAL, these numbers
- * in version 2 of 2019. */
+/* The operations, for h->proc (rpcrdma_hdr.h). On the wire 5 to 8 in RDMA2_OPTIONAL, and the
+ * numbers here in version 2 of 2019. */
 #define RPCRDMA_RTR_PRIVATE 0x52540000u /* of our private range, see doc/protocol.md */
 enum rpcrdma_rtr_proc {
 	RPCRDMA_XMT_REQ = RPCRDMA_RTR_PRIVATE + 5,
@@ -116,17 +116,17 @@ static inline bool rpcrdma_rtr_is_proc(uint32_t proc)
 	return proc >= RPCRDMA_XMT_REQ && proc <= RPCRDMA_REPT_ERR;
 }
 
-/* Bytes that rpcrdma_rtr_put() writes for h. */
+/* The bytes of h as rpcrdma_rtr_put() writes h. */
 size_t rpcrdma_rtr_size(const struct rpcrdma_hdr *h);
 /* Writes the fields of the operation h->proc; segments are h's. */
 void rpcrdma_rtr_put(struct xdr_out *x, const struct rpcrdma_hdr *h);
 /* Reads an operation into h, which has no chunks; any bytes are safe. A part that is malformed,
- * over the caps or invalid in its place (table 1 of the draft) fails the cursor. */
+ * over the caps or in a wrong place (table 1 of the draft) fails the cursor. */
 void rpcrdma_rtr_get(struct xdr_in *x, struct rpcrdma_hdr *h);
 
 /* --- the structure of receive buffers --------------------------------------------------------- */
 
-/* Segments in a row that are alike (xmrbs_group). */
+/* Equal segments in a row (xmrbs_group). */
 struct rpcrdma_rtr_group {
 	uint32_t count, len, align, flags;
 };
@@ -142,14 +142,14 @@ void rpcrdma_rtr_put_layout(struct xdr_out *x, const struct rpcrdma_rtr_layout *
 /* Any bytes are safe. The cursor fails if there are more groups or segments than the caps, if a
  * segment has no bytes, or if the sum of the segments is not the length of the buffer. */
 void rpcrdma_rtr_get_layout(struct xdr_in *x, struct rpcrdma_rtr_layout *l);
-/* Segments that are targets. */
+/* The number of targets. */
 unsigned rpcrdma_rtr_targets(const struct rpcrdma_rtr_layout *l);
 /* Sets *off to where in the buffer target number i begins, and *len to its bytes. False: there is
  * no such target. */
 bool rpcrdma_rtr_target(
 	const struct rpcrdma_rtr_layout *l, unsigned i, uint32_t *off, uint32_t *len);
-/* The first target that begins at or behind `behind` and from which on len bytes lie in targets
- * without a gap, -1: there is none. *n: how many targets the bytes take. */
+/* Finds the first target that begins at or behind `behind` and begins a gapless run of targets for
+ * len bytes; -1: none. *n: the number of targets for the bytes. */
 int rpcrdma_rtr_fit(const struct rpcrdma_rtr_layout *l, uint32_t behind, uint32_t len, unsigned *n);
 
 #endif

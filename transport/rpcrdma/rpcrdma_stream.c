@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_stream: an outgoing RPC message as the pieces of memory it lies in.
+ * rpcrdma_stream: an outgoing RPC message as a list of pieces of memory.
  */
 #include "transport/rpcrdma/rpcrdma_stream.h"
 

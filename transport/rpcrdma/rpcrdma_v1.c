@@ -80,7 +80,8 @@ static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		break;
 	case RDMA_NOMSG:
 		rpcrdma_get_lists(&x, h);
-		/* without a message in the Send, nothing may follow, and a chunk must carry it */
+		/* without a message in the Send, no bytes may follow, and a chunk must carry the
+		 * message */
 		if (xdr_in_left(&x) || rpcrdma_hdr_chunkless(h))
 			xdr_in_fail(&x);
 		break;
@@ -92,7 +93,7 @@ static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		if (h->err != RDMA_ERR_CHUNK)
 			xdr_in_fail(&x);
 		break;
-	default: /* RDMA_MSGP among them */
+	default: /* also RDMA_MSGP */
 		xdr_in_fail(&x);
 	}
 	h->len = x.pos;
@@ -105,8 +106,8 @@ static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	return 0;
 }
 
-/* ERR_CHUNK is everything that can be wrong (RFC 8166 section 4.5), a reply that did not fit among
- * it: the operation may have been done, so the call is not repeated. */
+/* ERR_CHUNK stands for any error (RFC 8166 section 4.5), even for a reply without room. The server
+ * may have carried out the operation, so the call is not repeated. */
 static enum rpcrdma_action v1_on_error(const struct rpcrdma_hdr *h, const char **meaning)
 {
 	*meaning = "the peer could not use its chunks (RDMA_ERROR, ERR_CHUNK)";

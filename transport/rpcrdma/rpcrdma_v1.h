@@ -3,9 +3,9 @@
  *
  * rpcrdma_v1: RPC-over-RDMA version 1 (RFC 8166).
  *
- * The credit word counts calls: in a call how many the sender would like to have under way, in a
- * reply how many the sender grants (section 3.3.1). Only the RPC header behind the transport header
- * says the direction of a message, if that header is in the Send and there are no chunks (RFC 8167
+ * The credit word counts calls: in a call the number that the sender would like to have under way,
+ * in a reply the number that the sender grants (section 3.3.1). Only the RPC header tells the
+ * direction of a message, if the RPC header is in the Send and there are no chunks (RFC 8167
  * section 5).
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
@@ -15,8 +15,8 @@
 
 extern const struct rpcrdma_dialect rpcrdma_v1;
 
-/* RFC 8167: what follows a header without chunks is an RPC header, which names a direction; here of
- * len bytes at rpc. Bytes that are none say nothing. */
+/* RFC 8167: behind a header without chunks stands an RPC header, which names a direction; here len
+ * bytes at rpc. Bytes that are no RPC header name no direction. */
 enum rpcrdma_dir rpcrdma_v1_direction(const struct rpcrdma_hdr *h, const void *rpc, size_t len);
 
 #endif

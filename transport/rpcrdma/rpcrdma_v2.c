@@ -5,11 +5,11 @@
  *
  * The credit word has two halves. The lower half is the sender's grant. The upper half is the
  * number of credits that the sender itself can use. The text calls the upper half the most credits
- * that can be outstanding at the sender. That may also mean the most that the sender ever grants,
- * so we send the larger of the two.
+ * that can be outstanding at the sender. The text may also mean the most credits that the sender
+ * ever grants, so we send the larger number.
  *
  * The header of a CONNPROP is the prefix only. The properties count as the message behind the
- * header, since they may go on in the next Send (rpcrdma_props.h).
+ * header, since properties may continue in the next Send (rpcrdma_props.h).
  */
 #include "transport/rpcrdma/rpcrdma_v2.h"
 
@@ -132,7 +132,7 @@ static int refuse(struct rpcrdma_hdr *h, enum rpcrdma_errcode err)
 	return -EBADMSG;
 }
 
-/* The prefix, whose first words are there. 0, or as v2_decode(). */
+/* Reads the prefix; the first words are present. 0, or as v2_decode(). */
 static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
 {
 	uint32_t w[RPCRDMA_FIXED_LEN / 4], credit, flags;
@@ -154,7 +154,7 @@ static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_ERROR &&
 		h->proc != RDMA_CONNPROP && !(rtr && rpcrdma_rtr_is_proc(h->proc)))
 		return refuse(h, RDMA_ERR_INVAL_HTYPE);
-	/* for unknown flags the text demands this, and not INVAL_FLAG (section 6.4.3) */
+	/* for unknown flags the text demands INVAL_HTYPE, and not INVAL_FLAG (section 6.4.3) */
 	if (flags & ~(RPCRDMA_V2_RESPONSE | RPCRDMA_V2_MORE))
 		return refuse(h, RDMA_ERR_INVAL_HTYPE);
 	if (h->more && h->proc != RDMA_MSG && h->proc != RDMA_CONNPROP)
@@ -223,7 +223,7 @@ static int v2_rtr_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	return decode(h, msg, len, true);
 }
 
-/* --- what an error asks for ------------------------------------------------------------------- */
+/* --- actions after an error ------------------------------------------------------------------- */
 
 static enum rpcrdma_action v2_on_error(const struct rpcrdma_hdr *h, const char **meaning)
 {
@@ -262,7 +262,7 @@ static enum rpcrdma_action v2_on_error(const struct rpcrdma_hdr *h, const char *
 }
 
 #define COMMON                                                                                     \
-	.vers = VERS, .min_call = RPCRDMA_FIXED_LEN, /* what has the fixed words is answered */    \
+	.vers = VERS, .min_call = RPCRDMA_FIXED_LEN, /* shorter calls get no answer */             \
 		.inline_default = INLINE_DEFAULT, .inline_first = FIRST_MAX, .talks = true,        \
 	.limits = {.sends = RPCRDMA_MAX_SENDS,                                                     \
 		.reads = SEG_COUNT,                                                                \

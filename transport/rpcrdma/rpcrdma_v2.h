@@ -16,7 +16,7 @@
 #define RPCRDMA_V2_MORE	    0x2u
 
 extern const struct rpcrdma_dialect rpcrdma_v2;
-/* The same with the operations of rpcrdma_rtr.h, as header types of their own. */
+/* The same with the operations of rpcrdma_rtr.h, as separate header types. */
 extern const struct rpcrdma_dialect rpcrdma_v2_rtr;
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define VERS	       2
-#define MIN_CALL       28   /* errors are those of version 1 (section 4.2.3) */
+#define MIN_CALL       28   /* errors are as in version 1 (section 4.2.3) */
 #define INLINE_DEFAULT 4096 /* section 2.3 */
 #define FIRST_MAX      1024 /* section 5 */
 #define OPTIONAL       5    /* RDMA2_OPTIONAL on the wire */
@@ -26,7 +26,7 @@ static size_t v2_2016_size(const struct rpcrdma_hdr *h)
 {
 	if (h->proc == RDMA_ERROR)
 		return RPCRDMA_FIXED_LEN + 4;
-	if (rpcrdma_rtr_is_proc(h->proc)) /* with direction, operation and length before it */
+	if (rpcrdma_rtr_is_proc(h->proc)) /* behind direction, operation and length */
 		return RPCRDMA_FIXED_LEN + 12 + rpcrdma_rtr_size(h);
 	return v2_2016_bound(h->nreads, h->nwrites, h->has_reply, h->nsegs);
 }
@@ -72,7 +72,7 @@ static int v2_2016_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* The word that says a direction. */
+/* Reads the word with a direction. */
 static void get_dir(struct xdr_in *x, struct rpcrdma_hdr *h)
 {
 	bool reply = xdr_get_bool(x);
@@ -81,7 +81,7 @@ static void get_dir(struct xdr_in *x, struct rpcrdma_hdr *h)
 		h->dir = reply ? RPCRDMA_DIR_REPLY : RPCRDMA_DIR_CALL;
 }
 
-/* Does the RPC message of n bytes go the other way than its header says (section 4.2.2)? */
+/* Does the RPC message of n bytes have another direction than the header (section 4.2.2)? */
 static bool contradicts(const struct rpcrdma_hdr *h, const uint8_t *rpc, size_t n)
 {
 	uint32_t mtype;
@@ -105,7 +105,7 @@ static void get_msg(struct xdr_in *x, struct rpcrdma_hdr *h)
 		xdr_in_fail(x);
 }
 
-/* One of the extension, whose information is n bytes. */
+/* Reads an operation of the extension, with n bytes of information. */
 static void get_rtr(struct xdr_in *x, struct rpcrdma_hdr *h, const uint8_t *info, uint32_t n)
 {
 	struct xdr_in in;
@@ -116,7 +116,7 @@ static void get_rtr(struct xdr_in *x, struct rpcrdma_hdr *h, const uint8_t *info
 		xdr_in_fail(x);
 }
 
-/* An optional operation; rtr: those of the extension are known. */
+/* Reads an optional operation; rtr: the extension's operations are known. */
 static void get_optional(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
 {
 	const uint8_t *info;

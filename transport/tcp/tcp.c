@@ -4,12 +4,12 @@
  * tcp: RPC over a TCP socket with record marking (RFC 5531 section 11), both roles.
  *
  * tcp_tx sends from any thread, tcp_rx receives on the progress thread; this file is the socket
- * between them. While the progress thread hands over what it has received it is "corked": messages
- * that the upcalls send are only queued, and leave together when the batch ends (or, in a long
- * batch, after CORK_NS). A busy connection so needs less than one system call per message.
+ * between both. While the progress thread hands over received records, the thread is "corked":
+ * upcalls only queue messages, which leave together when the batch ends (or, in a long batch, after
+ * CORK_NS). So a busy connection needs less than one system call per message.
  *
- * Socket buffers are left to the kernel: setting SO_SNDBUF or SO_RCVBUF would turn its autotuning
- * off and cap them at a fraction of what it grows them to.
+ * The kernel chooses the sizes of the socket buffers. SO_SNDBUF or SO_RCVBUF would turn the
+ * kernel's autotuning off, and cap the buffers at a fraction of the autotuned size.
  */
 #include "transport/tcp/tcp_conn.h"
 
@@ -29,14 +29,14 @@
 #define SLOW_NS		UINT64_C(100000) /* a service that takes longer is not corked ... */
 #define SLOW_REQS	64		 /* ... for so many requests */
 #define BIG_SINK	(16u << 10)	 /* replies with larger payload are read into place */
-#define MAX_REQS	1024		 /* requests under way; then the peer has to wait */
+#define MAX_REQS	1024		 /* requests under way; above, the peer has to wait */
 
 /* --- sending, any thread ---------------------------------------------------------------------- */
 
-/* Is the calling thread the one that hands over a batch? */
+/* Is the calling thread handing over a batch? */
 static bool is_corked(struct tcp_conn *t)
 {
-	/* relaxed: only a store of the calling thread itself can make it true */
+	/* relaxed: only the calling thread itself stores its own id */
 	return pthread_equal(
 		atomic_load_explicit(&t->corker, memory_order_relaxed), pthread_self());
 }
@@ -102,9 +102,9 @@ static void tcp_drop(struct rpc_xprt *x, struct rpc_req *req)
 	rpc_req_free(req);
 }
 
-/* The server waits with more calls until its replies are read. A client must go on reading, because
- * replies to its own calls come the same way: a server that calls it back and does not read the
- * answers loses the connection. */
+/* A server reads no more calls until the client has read replies. A client must go on reading,
+ * because replies to the client's calls come the same way. So a server that calls back and does not
+ * read the answers loses the connection. */
 static void tcp_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 {
 	struct tcp_conn *t = tcp_conn_of(x);
@@ -137,7 +137,8 @@ static void rx_reply(void *ctx, struct rpc_call *call, struct xdr_in *msg)
 {
 	struct tcp_conn *t = ctx;
 
-	/* a reply to a call that is still going out: its memory is about to be its owner's again */
+	/* a reply to a call that is not wholly sent: the owner is about to get the call's memory
+	 * back */
 	if (atomic_load_explicit(&call->xprt_priv, memory_order_acquire))
 		tcp_tx_forget(&t->tx, call);
 	if (call_is_big(call))
@@ -166,7 +167,7 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 	}
 	mem_buf_unref(buf); /* req has its own reference */
 	req->res_max = TCP_RX_MAX_RECORD - RPC_HEADROOM;
-	/* An answer must not wait in the queue for a slow request behind it. */
+	/* An answer must not wait in the queue for a slow later request. */
 	if (t->slow)
 		t->slow--;
 	start = clock_ns();
@@ -175,8 +176,8 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 		t->slow = SLOW_REQS;
 }
 
-/* Has the peer so many calls here, or so many unread answers, that we take no more calls now? The
- * end of that state kicks the progress thread. */
+/* Has the peer too many calls here, or too many unread answers, for another call? When the number
+ * has fallen, the progress thread gets a kick. */
 static bool rx_hold(void *ctx)
 {
 	struct tcp_conn *t = ctx;
@@ -185,7 +186,7 @@ static bool rx_hold(void *ctx)
 	       (t->server && tcp_tx_owes(&t->tx));
 }
 
-/* Reads once. Bytes read, 0: none there, negative: the end. */
+/* Reads once. Returns the bytes read, 0: nothing to read, negative: the end. */
 static ssize_t tcp_read(struct tcp_conn *t, bool *drained)
 {
 	bool narrow = atomic_load_explicit(&t->big_sinks, memory_order_relaxed) > 0;
@@ -214,7 +215,7 @@ static ssize_t tcp_read(struct tcp_conn *t, bool *drained)
 	return -ENOTCONN;
 }
 
-/* Reads and hands over what there is, in one batch. 1: something, 0: nothing, negative: the end. */
+/* Reads and hands over all received bytes, in one batch. 1: some, 0: none, negative: the end. */
 static int tcp_receive(struct tcp_conn *t)
 {
 	bool drained = false;
@@ -319,7 +320,7 @@ static void tcp_destroy(struct rpc_xprt *x)
 	tcp_tx_purge(&t->tx);
 	tcp_tx_fini(&t->tx);
 	tcp_rx_fini(&t->rx);
-	if (x->give_port) /* by a reset: TIME_WAIT would keep it */
+	if (x->give_port) /* a reset: otherwise TIME_WAIT would keep the port */
 		setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
 			sizeof(struct linger));
 	close(t->fd);

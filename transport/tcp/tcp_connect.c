@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * tcp_connect: how RPC connections over TCP come to be: a client's by calling, a server's by
- * listening. There is no hand-shake.
+ * tcp_connect: makes RPC connections over TCP: a client connects, a server accepts. There is no
+ * hand-shake.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -55,7 +55,7 @@ static void tcp_bind_reserved(int fd, int family)
 			return;
 }
 
-/* The ports to call from: the one of the connection before, a reserved one, any. */
+/* The ports to call from: the port of the previous connection, a reserved port, any port. */
 static int tcp_prepare(void *ctx, int fd, int family, unsigned go)
 {
 	const struct rpc_xprt_up *up = ctx;

@@ -99,7 +99,7 @@ void tcp_rx_forget(struct tcp_rx *rx, struct rpc_call *call)
 	}
 }
 
-/* Makes room for n bytes in body, and keeps its bytes. */
+/* Makes room for n bytes in body, and keeps the bytes of body. */
 static int body_reserve(struct tcp_rx *rx, uint32_t n)
 {
 	uint32_t cap = rx->body_cap ? rx->body_cap : 4096;
@@ -132,7 +132,7 @@ static void rx_reply(struct tcp_rx *rx, const uint8_t *rec, uint32_t len)
 	rx->up.reply(rx->up.ctx, call, &msg);
 }
 
-/* A complete record in memory that is reused afterwards. */
+/* Hands over a complete record. The caller reuses the record's memory afterwards. */
 static int rx_record(struct tcp_rx *rx, const uint8_t *rec, uint32_t len)
 {
 	uint32_t type = len < 8 ? UINT32_MAX : get_be32(rec + 4);
@@ -165,7 +165,7 @@ static int rx_body_done(struct tcp_rx *rx)
 	return 0;
 }
 
-/* Payload and tail are in place: body holds the record without its payload. */
+/* Payload and tail are in place: body holds the record without the payload. */
 static void rx_sink_done(struct tcp_rx *rx)
 {
 	uint32_t pad = xdr_pad(rx->sink_len);
@@ -211,7 +211,7 @@ static int rx_mark(struct tcp_rx *rx)
 	return body_reserve(rx, rx->body_len + len);
 }
 
-/* Moves the next bytes, `left` at most, from the window to their destination. */
+/* Moves the next bytes, `left` at most, from the window to the destination. */
 static void rx_drain(struct tcp_rx *rx)
 {
 	uint32_t n = rx_avail(rx) < rx->left ? rx_avail(rx) : rx->left;
@@ -244,8 +244,8 @@ static int rx_start_body(struct tcp_rx *rx, bool is_call)
 	return 0;
 }
 
-/* Looks for the payload of a reply whose first n bytes are here. Returns whether it may be received
- * into its sink: sink_at and sink_len are set. */
+/* Looks for the payload of a reply, given the first n bytes. True: the payload may be received into
+ * the sink; sink_at and sink_len are set. */
 static bool rx_find_sink(struct tcp_rx *rx, struct rpc_call *call, const uint8_t *rec, uint32_t n)
 {
 	struct rpc_reply_hdr h;
@@ -282,7 +282,8 @@ static int rx_start_sink(struct tcp_rx *rx, struct rpc_call *call)
 	return 0;
 }
 
-/* A record of one fragment of which avail bytes are in the window. 1: needs more bytes. */
+/* Handles a record of one fragment; the window has avail bytes of the record. 1: needs more bytes.
+ */
 static int rx_whole(struct tcp_rx *rx)
 {
 	const uint8_t *rec = rx->win + rx->pos;
@@ -310,7 +311,7 @@ static int rx_whole(struct tcp_rx *rx)
 		if (rx_find_sink(rx, call, rec, avail))
 			return rx_start_sink(rx, call);
 		if (avail < TCP_RX_PEEK_MAX)
-			return 1; /* the window holds that much and more */
+			return 1; /* the window is larger than TCP_RX_PEEK_MAX */
 	}
 	return rx_start_body(rx, false);
 }

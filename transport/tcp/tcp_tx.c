@@ -72,8 +72,8 @@ static void out_free(struct tcp_out *o)
 	free(o);
 }
 
-/* The record of the message that begins at msg + off: mark, header, and body with its payloads
- * spliced in (RFC 5531 section 11; the mark goes into the headroom). */
+/* Builds the record of the message that begins at msg + off: mark, header, and body with the
+ * payloads spliced in (RFC 5531 section 11; the mark goes into the headroom). */
 static void out_build(struct tcp_out *o, uint8_t *msg, uint32_t off, const struct xdr_out *body)
 {
 	uint32_t mark = htobe32(LAST_RECORD | (uint32_t)(RPC_HEADROOM - off + xdr_out_total(body)));
@@ -179,8 +179,8 @@ void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason)
 	shutdown(tx->fd, SHUT_RDWR);
 }
 
-/* Ends an entry that is not in the queue any more; it goes onto done when the rest must happen
- * without the lock. */
+/* Ends an entry that has left the queue. An entry goes onto done if the rest must happen without
+ * the lock. */
 static void out_end_locked(struct tcp_tx *tx, struct tcp_out *o, struct tcp_out_list *done)
 {
 	tx->queued--;
@@ -196,7 +196,8 @@ static void out_end_locked(struct tcp_tx *tx, struct tcp_out *o, struct tcp_out_
 		TAILQ_INSERT_HEAD(&tx->spare, o, link);
 }
 
-/* Requests hold the connection: with the last of them tx may go, unless the caller holds it. */
+/* Requests hold the connection: the last release may free tx, unless the caller holds the
+ * connection. */
 static void outs_release(struct tcp_out_list *done)
 {
 	struct tcp_out *o;
@@ -211,7 +212,7 @@ static void outs_release(struct tcp_out_list *done)
 	}
 }
 
-/* As many as go into one sendmsg(), part of a record if it has more. */
+/* Gathers the iovecs for one sendmsg(). Of a record with too many, only a part. */
 static unsigned tx_gather_locked(struct tcp_tx *tx, struct iovec *iov, size_t *total)
 {
 	struct tcp_out *o;
@@ -230,7 +231,7 @@ static unsigned tx_gather_locked(struct tcp_tx *tx, struct iovec *iov, size_t *t
 	return n;
 }
 
-/* n bytes have gone out. */
+/* The kernel has taken n bytes. */
 static void tx_advance_locked(struct tcp_tx *tx, size_t n, struct tcp_out_list *done)
 {
 	struct tcp_out *o;
@@ -359,7 +360,7 @@ bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 	struct tcp_out *o, *unstarted = NULL;
 
 	pthread_mutex_lock(&tx->lock);
-	/* a thread in sendmsg() may be reading the call's memory; it never blocks */
+	/* a thread in sendmsg() may be reading the call's memory; sendmsg() never blocks here */
 	while (tx->sending && atomic_load_explicit(&call->xprt_priv, memory_order_acquire))
 		pthread_cond_wait(&tx->idle, &tx->lock);
 	o = call->xprt_priv;

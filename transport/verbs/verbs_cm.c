@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * verbs_cm: connecting and ending, on librdmacm. Every connection has an event channel of its own,
- * so that its events come to its own thread; an accepted one is moved off the listener's channel.
+ * verbs_cm: connecting and ending, on librdmacm. Every connection has its own event channel, so
+ * that the connection's thread gets the events. An accepted connection is moved off the listener's
+ * channel.
  */
 #include "transport/verbs/verbs_impl.h"
 
@@ -308,7 +309,7 @@ static int verbs_listen(const struct sockaddr *addr, socklen_t len, const struct
 	return 0;
 }
 
-/* A connection request becomes a verbs_conn; its id moves to a channel of its own. */
+/* Makes a verbs_conn of a connection request, and moves the id to a new channel. */
 static int take_request(
 	struct verbs_listener *l, struct rdma_cm_event *ev, struct prov_conn **out, struct err *e)
 {
@@ -317,8 +318,9 @@ static int take_request(
 	int ret = -ENOMEM;
 
 	if (v) {
-		/* in a request both are already turned round: responder_resources is how many RDMA
-		 * Reads the peer wants under way, initiator_depth how many it can serve */
+		/* in a request both numbers are already swapped: responder_resources is the number
+		 * of RDMA Reads that the peer wants under way, initiator_depth the number that the
+		 * peer can serve */
 		v->want_ird = at_most(v->want_ird, ev->param.conn.responder_resources);
 		v->want_ord = at_most(v->want_ord, ev->param.conn.initiator_depth);
 		take_priv(v, &ev->param.conn);
@@ -416,7 +418,7 @@ void verbs_down(struct verbs_conn *v, const char *fmt, ...)
 	v->nchain = 0;
 	pthread_mutex_unlock(&v->lock);
 	/* Each thread that posts checks `down` under the lock first, so only this thread uses the
-	 * queue pair now. Both calls go to the kernel and may take long. */
+	 * queue pair now. Both calls enter the kernel and may take long. */
 	rdma_disconnect(v->id);
 	rdma_destroy_qp(v->id);
 	pthread_mutex_lock(&v->lock);

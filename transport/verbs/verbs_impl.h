@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * verbs: what the files of the verbs provider share.
+ * verbs: the parts that the files of the verbs provider share.
  *
  *   verbs_cm.c   connecting and ending, on librdmacm
  *   verbs_mem.c  the protection domain, slabs, doors
  *   verbs_io.c   posting and completions
  *
- * Send queue. Every work request that is posted has an entry in the ring sq[]; entries are retired
- * in order by signalled completions, so that most requests go unsignalled (completion moderation).
- * A request that finds no room waits in `pending` and is posted from poll().
+ * Send queue. Every posted work request has an entry in the ring sq[]. Signalled completions retire
+ * the entries in order, so that most requests are unsignalled (completion moderation). A request
+ * without room waits in `pending` and is posted from poll().
  *
- * Scarce registration. Where RLIMIT_MEMLOCK does not let the whole pool be registered, and where a
- * requester's device has no memory windows, the domain is lean: only the memory of receives and of
- * bounce buffers is registered for good. A Send of other memory is copied into a bounce buffer; an
- * RDMA Write or Read of other memory registers that memory until the request has ended (bare). A
+ * Scarce registration. The domain is lean where RLIMIT_MEMLOCK is too small to register the whole
+ * pool, and where a requester's device has no memory windows. Then only the memory of receives and
+ * of bounce buffers is registered for good. A Send of other memory is copied into a bounce buffer;
+ * an RDMA Write or Read of other memory registers the memory until the request has ended (bare). A
  * request that gets no bounce buffer or no registration waits in `pending` too: in order, and
  * poll() tries again. So a post never fails for want of registered memory. expose() may, with
  * -ENOMEM.
  *
  * The end. A connection goes down once, in verbs_down() on the progress thread, which destroys the
- * queue pair before PROV_WC_DOWN is delivered: after that the device touches no memory of ours.
+ * queue pair before PROV_WC_DOWN is delivered: afterwards the device touches no memory of ours.
  * From `down` on, set under the lock before, no other thread touches the queue pair or the ring.
  *
  * Locks. conn->lock guards the send side: sq*, chain*, pending, down. The receive side, CM events
- * and withdraw() belong to the progress thread. The domain list has a lock of its own, never taken
+ * and withdraw() belong to the progress thread. The domain list has a separate lock, never taken
  * with conn->lock held.
  */
 #ifndef RNFS_TRANSPORT_VERBS_VERBS_IMPL_H
@@ -47,8 +47,8 @@
 #define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
 #define VERBS_SIGNAL_HELD (256u << 10) /* or held bytes, a completion is asked for */
 
-/* A device's protection domain and the pool whose slabs are registered in it. A pool serves one
- * role: requester or responder. */
+/* A device's protection domain, and the pool with the slabs that are registered in the domain. A
+ * pool serves one role: requester or responder. */
 struct verbs_domain {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -57,7 +57,8 @@ struct verbs_domain {
 	bool iwarp;   /* RDMA Read sinks need remote write access */
 	bool windows; /* type 2 memory windows: doors without registration */
 	bool lean;    /* registration is scarce: see the top */
-	/* Bytes registered for single requests and doors, and their limit (0: none). */
+	/* rpc_bytes: registered for single requests and doors. rpc_most: the limit of rpc_bytes (0:
+	 * none). */
 	size_t rpc_most;
 	_Atomic size_t rpc_bytes;
 	unsigned refs;
@@ -69,14 +70,14 @@ enum verbs_kind { VERBS_HOLD, VERBS_READ, VERBS_BIND, VERBS_INVALIDATE, VERBS_IN
 struct verbs_sqe {
 	enum verbs_kind kind;
 	uint64_t cookie;
-	/* registered for this request alone: bare memory, and an RDMA Read's sink on iWARP */
+	/* registered for the request alone: bare memory, and an RDMA Read's sink on iWARP */
 	struct ibv_mr *mr[PROV_MAX_SGE];
-	struct mem_buf *bounce; /* the bounce buffer that a Send leaves from */
+	struct mem_buf *bounce; /* the bounce buffer of a Send */
 	unsigned nhold;
 	struct mem_buf *hold[PROV_MAX_HOLD];
 };
 
-/* A request on its way into the queue. */
+/* A request about to enter the queue. */
 struct verbs_wr {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge[PROV_MAX_SGE];
@@ -85,9 +86,10 @@ struct verbs_wr {
 	STAILQ_ENTRY(verbs_wr) link;
 };
 
-/* The object behind a door: a memory window, kept for reuse, or a registration of its own. */
+/* The object behind a door: a memory window, kept for reuse, or a registration for the door alone.
+ */
 struct verbs_window {
-	struct ibv_mw *mw; /* mw->rkey: as last posted; the next bind starts from it */
+	struct ibv_mw *mw; /* mw->rkey: as last posted; the next bind starts from this rkey */
 	uint32_t rkey;	   /* as last handed out */
 	struct ibv_mr *mr;
 	SLIST_ENTRY(verbs_window) free_link;
@@ -128,10 +130,10 @@ struct verbs_conn {
 	unsigned nchain;
 	struct verbs_wr chain[VERBS_CHAIN];
 	STAILQ_HEAD(, verbs_wr) pending;
-	unsigned nbounce, bounces; /* bounce buffers that are free, of all */
+	unsigned nbounce, bounces; /* free bounce buffers, all bounce buffers */
 	struct mem_buf *bounce[VERBS_BOUNCES];
 	LIST_HEAD(, verbs_window) windows;	 /* all there are */
-	SLIST_HEAD(, verbs_window) free_windows; /* those unbound, ready for use */
+	SLIST_HEAD(, verbs_window) free_windows; /* unbound windows, ready for use */
 };
 
 /* For the connection's name and the device's. */
@@ -148,7 +150,7 @@ uint32_t verbs_lkey(const struct mem_sge *sge);
 /* Registers memory for one request or door. NULL: the limit is reached, now or for the system. */
 struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access);
 void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr);
-/* Sets bounce buffers aside, if the domain is lean. 0 or -ENOMEM. verbs_io.c uses them. */
+/* Sets bounce buffers aside for verbs_io.c, if the domain is lean. 0 or -ENOMEM. */
 int verbs_bounces_new(struct verbs_conn *v);
 void verbs_bounces_free(struct verbs_conn *v);
 int verbs_expose(

@@ -102,8 +102,8 @@ static bool register_locked(struct verbs_conn *v, struct verbs_wr *w)
 	return true;
 }
 
-/* May w be posted as far as registered memory is concerned? If not, poll() is to try again soon,
- * and wait() learns of that. */
+/* Is all memory of w registered, or in a bounce buffer? If not, `starved` makes poll() try again
+ * soon, and wait() wake up in time. */
 static bool ready_locked(struct verbs_conn *v, struct verbs_wr *w)
 {
 	bool ready = !w->bare || (is_send(w) && wr_bytes(w) <= VERBS_BOUNCE && v->bounces
@@ -145,7 +145,7 @@ static int post_chain_locked(struct verbs_conn *v)
 	return -ENOTCONN;
 }
 
-/* Does e keep registered memory that the next request may need? */
+/* Does e hold registered memory that the next request may need? */
 static bool is_scarce(const struct verbs_conn *v, const struct verbs_sqe *e)
 {
 	for (unsigned i = 0; i < PROV_MAX_SGE; i++)
@@ -267,8 +267,8 @@ static int fill_op(struct verbs_conn *v, struct verbs_wr *w, const struct prov_w
 		w->wr.opcode = IBV_WR_RDMA_READ;
 		w->e.kind = VERBS_READ;
 		w->e.cookie = wr->cookie;
-		/* On iWARP the sink is written through an STag that the peer sees: it gets one of
-		 * its own, for the length of the read. */
+		/* On iWARP the peer sees the STag of the sink. So the sink gets its own STag for
+		 * the duration of the read. */
 		w->bare |= v->dom->iwarp;
 		return 0;
 	}
@@ -292,7 +292,8 @@ int verbs_post(struct prov_conn *pc, const struct prov_wr *wr)
 	for (unsigned i = 0; i < wr->nhold; i++)
 		w.e.hold[i] = mem_buf_ref(wr->hold[i]);
 	pthread_mutex_lock(&v->lock);
-	/* A chain that the device refused is in the ring: its entry is not ours to release. */
+	/* A chain that the device refused is in the ring, which then owns the entry: no release
+	 * here. */
 	ret = verbs_queue_locked(v, &w, wr->flags & PROV_MORE);
 	if (ret == -ENOMEM || (ret && v->down))
 		sqe_release(v, &w.e);
@@ -319,8 +320,8 @@ int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge 
 
 /* --- completions, progress thread ------------------------------------------------------------- */
 
-/* Retires the ring up to and including the entry of a signalled completion; a read or the last
- * invalidation of a withdraw() among them is always that entry itself. */
+/* Retires the ring up to and including the entry of a signalled completion. A read, or the last
+ * invalidation of a withdraw(), is always signalled, so such an entry is always the last. */
 static int retire(struct verbs_conn *v, uint32_t index, struct prov_wc *out)
 {
 	enum verbs_kind kind;

@@ -3,9 +3,10 @@
  *
  * verbs_mem: the protection domain, slabs and doors of the verbs provider.
  *
- * A door is either a type 2 memory window bound to the piece that one RPC exposes, where the device
- * has windows and the piece is registered, or a registration of that piece alone. Either way its
- * rkey opens nothing else, and nothing at all once the door is closed.
+ * A door opens the piece of memory that one RPC exposes. Where the device has windows and the piece
+ * is registered, the door is a type 2 memory window. Otherwise the door is a registration of the
+ * piece alone. Either way the door's rkey opens nothing else, and nothing at all once the door is
+ * closed.
  *
  * RLIMIT_MEMLOCK. Every registered page counts. If the limit binds this process (domain_binds())
  * and is too small for the whole pool, the domain is lean (verbs_impl.h). A quarter of the limit is
@@ -24,16 +25,17 @@
 #include "transport/log.h"
 
 static pthread_mutex_t domains_lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, verbs_domain) domains; /* under domains_lock, as are the refs in it */
+static LIST_HEAD(, verbs_domain) domains; /* domains_lock guards the list and the domains' refs */
 
 #define KIB	   ((size_t)1 << 10)
 #define PAGE	   (4 * KIB)
 #define LEAST	   (64 * KIB)  /* of RLIMIT_MEMLOCK: with less nothing goes */
 #define SLACK_FROM (256 * KIB) /* of RLIMIT_MEMLOCK: an eighth is left for the device's queues */
-#define PROBE_MOST (64 << 20)  /* bytes that are registered for a moment to try the limit */
+#define PROBE_MOST (64 << 20)  /* most bytes registered for a moment to try the limit */
 #define SET_ASIDE  (32 * KIB)  /* at least, for receives and bounce buffers */
 
-/* Says once that the system refuses a registration, which may be RLIMIT_MEMLOCK or another limit.
+/* Logs once that the system refuses a registration. The cause may be RLIMIT_MEMLOCK or another
+ * limit.
  */
 static void report_refusal(const struct verbs_domain *dom, size_t len)
 {
@@ -81,7 +83,8 @@ void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr)
 	atomic_fetch_sub(&dom->rpc_bytes, bytes);
 }
 
-/* A slab that the system refuses is used like one of a lean domain, unless it is for receives. */
+/* A slab that the system refuses to register is used like a slab of a lean domain, unless for
+ * receives. */
 static int slab_reg(void *ctx, struct mem_slab *slab)
 {
 	struct verbs_domain *dom = ctx;
@@ -103,7 +106,7 @@ static void slab_unreg(void *ctx, struct mem_slab *slab)
 }
 
 /* Does RLIMIT_MEMLOCK bind this process on this device? Some drivers spare a process with
- * CAP_IPC_LOCK, siw spares none: a try tells. */
+ * CAP_IPC_LOCK, siw spares no process: a trial registration tells. */
 static bool domain_binds(struct ibv_pd *pd, size_t limit)
 {
 	size_t len = limit + PAGE;
@@ -122,7 +125,8 @@ static bool domain_binds(struct ibv_pd *pd, size_t limit)
 	return !mr;
 }
 
-/* Decides whether the domain is lean, and the shares of the limit. 0, or -EPERM: it is below LEAST.
+/* Decides whether the domain is lean, and the shares of the limit. 0, or -EPERM: the limit is below
+ * LEAST.
  */
 static int domain_limits(struct verbs_domain *dom, bool active, struct mem_registrar *r)
 {
@@ -353,8 +357,8 @@ int verbs_expose(
 						 : expose_registered(v, sge, access, door);
 }
 
-/* Closes all of n doors that are registrations of their own, by a synchronous call each, and moves
- * the other doors to the front. Returns how many other doors there are. */
+/* Closes those of n doors that are registrations, by a synchronous call each, and moves the other
+ * doors to the front. Returns the number of other doors. */
 static unsigned withdraw_registered(struct verbs_conn *v, struct prov_door *doors, unsigned n)
 {
 	unsigned left = 0;
@@ -401,11 +405,11 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 		inv.wr.invalidate_rkey = doors[i].stag;
 		inv.e.kind = left ? VERBS_INVALIDATE : VERBS_INVALIDATE_LAST;
 		inv.e.cookie = cookie;
-		/* out of memory: only the end of the connection can close it now */
+		/* out of memory: only the end of the connection can close the door now */
 		if (verbs_queue_locked(v, &inv, left > 0) == -ENOMEM)
 			atomic_store_explicit(&v->disconnect, true, memory_order_relaxed);
 	}
-	/* left is 0 unless the connection is down; then its queue pair and every window are dead.
+	/* left is 0 unless the connection is down; then the queue pair and every window are dead.
 	 */
 	n = v->down ? 0 : inv.e.kind == VERBS_INVALIDATE_LAST;
 	pthread_mutex_unlock(&v->lock);

@@ -150,7 +150,8 @@ int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct ob
 		obj_handle(t, *out, sealed); /* keeps the bytes for the next call */
 		return 0;
 	}
-	/* The client got the handle before with permission. Its operations are checked later. */
+	/* The client had permission when it got the handle. The operations on the object are
+	 * checked later. */
 	ident_suspend();
 	r = by_id(t, &id, &trail, out);
 	ident_resume();

@@ -71,7 +71,7 @@ int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t le
 }
 
 /* Does the directory fd (not consumed) lie below the root, or is it the root? Walks up. The trail
- * is that of the directory. */
+ * is the directory's. */
 static int below_root(struct obj_table *t, int fd, struct handle_trail *trail)
 {
 	uint64_t above[HANDLE_TRAIL]; /* the last directories on the way up */

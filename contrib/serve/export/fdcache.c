@@ -4,7 +4,7 @@
  * fdcache: descriptors for the READs and WRITEs of NFSv3.
  *
  * An entry holds a reference to its object, which is the key of the table. In use: users > 0. Idle:
- * on the idle list, least recently used first. Dropped: out of the table, freed by its last user.
+ * on the idle list, least recently used first. Dropped: out of the table, freed by the last user.
  * One lock guards everything; no descriptor is closed with the lock held.
  */
 #include "contrib/serve/export/fdcache.h"

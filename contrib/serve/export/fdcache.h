@@ -3,9 +3,9 @@
  *
  * fdcache: descriptors for the READs and WRITEs of NFSv3, which knows no open files.
  *
- * A descriptor is kept for later calls, until it has been idle or its file is removed. The reason
- * is not only speed. A client that has made a file with mode 0444 goes on writing the file (RFC
- * 1813 section 4.4). A server that is not root could not open such a file a second time.
+ * A descriptor is kept for later calls, until the descriptor has been idle or the file is removed.
+ * The reason is not only speed. A client that has made a file with mode 0444 goes on writing the
+ * file (RFC 1813 section 4.4). A server that is not root could not open such a file a second time.
  *
  * A descriptor says nothing about permission: the caller of this module checks permission first.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * gone: identities of objects that do not exist any more.
+ * gone: identities of objects that are gone.
  */
 #include "contrib/serve/export/gone.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * gone: identities of objects that do not exist any more. One list has the objects that were
- * removed, another one the objects that a sweep of the whole directory has not found (seek.h). Each
- * identity has one place in a list, by a checksum, and a later identity may take the place. So an
- * object without an entry may be gone too. Any thread; no lock.
+ * gone: identities of objects that are gone. One list has removed objects, another has objects that
+ * a sweep of the whole directory has not found (seek.h). Each identity has one place in a list, by
+ * a checksum, and a later identity may take the place. So an object without an entry may be gone
+ * too. Any thread; no lock.
  */
 #ifndef RNFS_SERVE_EXPORT_GONE_H
 #define RNFS_SERVE_EXPORT_GONE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * handle: the contents of this server's file handles, and their seal.
+ * handle: the contents of the server's file handles, and the seal.
  */
 #include "contrib/serve/export/handle.h"
 

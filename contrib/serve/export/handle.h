@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * handle: the contents of this server's file handles, and their seal.
+ * handle: the contents of the server's file handles, and the seal.
  *
  * A handle names an object by the identity that the file system gives: the inode number and, to
  * tell a re-used inode number, the kernel's own file handle or the time of birth. A keyed checksum
- * (SipHash 2-4) ends the handle. The server refuses bytes that it did not issue for this directory
- * before it looks anything up.
+ * (SipHash 2-4) ends the handle. The server refuses bytes not issued for this directory before any
+ * look-up.
  *
  * Some handles cannot be given to the kernel, because the server lacks the privilege or the file
  * system has no handles. Such a handle also has a trail, which says where the object was: 16 bits
  * of the inode number of each directory above the object, downwards from the exported directory,
- * which is left out. The trail tells a later run where to look (seek.h), and is no part of the
- * identity. The trail has no names, so that renaming a directory does not change it. An object's
- * handle keeps the trail under which the object was first seen.
+ * which is left out. A later run looks for the object along the trail (seek.h), which is no part of
+ * the identity. The trail has no names, so that renaming a directory does not change it. An
+ * object's handle keeps the trail under which the object was first seen.
  *
  * Layout (little endian): magic 4, kernel handle type 2, kernel handle length 1, steps of the trail
  * 1, device 8 (0: that of the exported directory, so that a handle survives a new device number),

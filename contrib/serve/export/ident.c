@@ -30,7 +30,7 @@ static struct __user_cap_data_struct
 	own_caps[CAP_WORDS]; /* at the start, with all permitted ones in effect */
 
 static _Thread_local struct {
-	bool assumed; /* the thread acts as `who` */
+	bool assumed; /* the thread acts as a caller */
 	bool suspended;
 	struct rpc_cred who;
 } me;
@@ -167,8 +167,8 @@ void ident_resume(void)
 		me.assumed = false; /* the next request tries again, and is refused if that fails */
 }
 
-/* A thread that runs jobs in place of its owner, which must keep its own identity. One job at a
- * time. */
+/* A thread that runs jobs in place of an owner thread, which must keep its own identity. One job at
+ * a time. */
 struct helper {
 	pthread_t thread;
 	pthread_mutex_t lock;

@@ -33,9 +33,9 @@ int ident_assume(const struct rpc_cred *cred);
 uint32_t ident_uid(void);
 
 /* Runs fn(arg), which may call ident_assume() for cred, and returns when fn has ended. keep: the
- * calling thread must keep its own identity, because it uses a device that refuses a thread with
- * changed credentials (software RDMA devices do). If the identity has to change, fn then runs on
- * another thread, which belongs to this one. */
+ * calling thread must keep its own identity, because a device in use refuses a thread with changed
+ * credentials (software RDMA devices do). If the identity has to change, fn then runs on another
+ * thread, which belongs to this one. */
 void ident_call(bool keep, const struct rpc_cred *cred, void (*fn)(void *arg), void *arg);
 
 /* Takes the server's own identity, for work on no caller's behalf (opening again by handle).

@@ -58,7 +58,7 @@ static int write_key(const char *path, const uint8_t key[HANDLE_KEY])
 		r = -errno;
 	unlink(tmp);
 	if (r == 0)
-		r = state_sync_name(path); /* before any handle is sealed with it */
+		r = state_sync_name(path); /* before any handle is sealed with the key */
 	return r;
 }
 

@@ -10,9 +10,10 @@
 #include "contrib/serve/export/handle.h"
 #include "transport/err.h"
 
-/* Reads the key from path, or makes one there. path NULL: the default place (state_dir.h), or a key
- * for this run alone if that place cannot be used. dir (PATH_MAX bytes) receives the directory with
- * the key, or "" if the key is not kept. 0; or -1 with *e set: the given path cannot be used. */
+/* Reads the key from path, or makes one there. path NULL: the default place (state_dir.h), or, if
+ * the default place cannot be used, a key for this run alone. dir (PATH_MAX bytes) receives the
+ * directory with the key, or "" if the key is not kept. 0; or -1 with *e set: the given path cannot
+ * be used. */
 int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e);
 
 #endif

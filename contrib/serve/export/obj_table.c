@@ -43,7 +43,7 @@ static struct obj *find_locked(struct obj_shard *s, uint64_t dev, uint64_t ino)
 	return NULL;
 }
 
-/* The list that idle o is on, and its length. */
+/* The list with idle o, and the list's length. */
 static struct obj_list *idle_list(struct obj_shard *s, const struct obj *o)
 {
 	return o->fd >= 0 ? &s->warm : &s->cold;
@@ -111,7 +111,7 @@ static int evict_locked(
 	return fd;
 }
 
-/* Brings the shard back within its bounds. Called with the lock held, which it drops. */
+/* Brings the shard back within its bounds. Called with the lock held; drops the lock. */
 static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t before)
 {
 	struct obj_bucket gone = LIST_HEAD_INITIALIZER(gone);
@@ -294,8 +294,8 @@ static void set_hint_locked(struct obj *o, const struct obj_hint *h)
 	o->hint_ino = h->ino;
 }
 
-/* Finds the known object with this identity, and gives it fd if it has no descriptor. NULL: none. A
- * known object with the same inode number but another generation is pushed out. */
+/* Finds the known object with the identity, and gives fd to an object without a descriptor. NULL:
+ * none. A known object with the same inode number but another generation is pushed out. */
 static struct obj *reuse_locked(struct obj_shard *s, const struct handle_id *id, bool full, int *fd)
 {
 	struct obj *o = find_locked(s, id->dev, id->ino);

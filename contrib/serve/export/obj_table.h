@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * obj_table: the table of objects as the other files of this folder see it. No file outside this
- * folder includes this header.
+ * obj_table: the table of objects, for the other files of this folder only.
  */
 #ifndef RNFS_SERVE_EXPORT_OBJ_TABLE_H
 #define RNFS_SERVE_EXPORT_OBJ_TABLE_H
@@ -73,9 +72,9 @@ void obj_keep_handle(struct obj_table *t, struct obj *o, const uint8_t *handle, 
 int obj_fd(struct obj_table *t, struct obj *o);
 /* Gives o the descriptor fd, which leads to o. Closes fd if o has a descriptor by now. */
 void obj_give_fd(struct obj_table *t, struct obj *o, int fd);
-/* Copies o's hint. False if it has none. */
+/* Copies o's hint. False: o has no hint. */
 bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h);
-/* Does *st, seen at the place of hint, describe an object that has its descriptor? Then *out is a
+/* Does *st, seen at the place of hint, describe an object with a descriptor? Then *out is a
  * reference to the object. While an inode is held open, no other object gets its number. */
 bool obj_find_held(
 	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out);

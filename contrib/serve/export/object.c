@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object: the functions on one object that need only its descriptor.
+ * object: functions that need only an object's descriptor.
  */
 #include "contrib/serve/export/object.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object: the files of the exported directory that clients know, and the walls around them.
+ * object: the files of the exported directory that clients know, and the walls around the export.
  *
  * Confinement. An object is an O_PATH file descriptor. The server gets one in two ways only. The
  * first way is one name in a directory that is itself an object (openat() with O_NOFOLLOW, the name
@@ -14,9 +14,9 @@
  * Descriptors of unreferenced objects are closed when there are too many, least recently used
  * first, or when they have been idle. Such a descriptor is opened again by kernel handle (with the
  * privilege for it), or by the parent and name under which the object was last seen. That name must
- * then still lead to the same inode. If both ways fail, after a restart for example, the object is
- * looked for in the exported directory (seek.h). A removed object is forgotten with its last
- * reference, so that its disk space becomes free.
+ * then still lead to the same inode. If both ways fail, after a restart for example, the server
+ * searches the exported directory for the object (seek.h). A removed object is forgotten with its
+ * last reference, so that the disk space becomes free.
  *
  * The table is cut into shards. Each shard has its own lock, held only for look-ups.
  */
@@ -60,9 +60,9 @@ struct obj {
 	unsigned changing;	 /* changes under way: meanwhile no delegation is given */
 	uint64_t undelegated_ns; /* until then no delegation is given */
 
-	/* stable.c's, guarded by its lock */
+	/* stable.c's, guarded by stable.c's lock */
 	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */
-	bool syncing;		   /* a sync of this object runs */
+	bool syncing;		   /* a sync of the object runs */
 	bool synced;		   /* the last sync of this run has succeeded */
 	uint32_t failed; /* failed syncs of the data; if not 0, stable.c keeps the object */
 
@@ -118,7 +118,7 @@ int obj_parent(struct obj_table *t, struct obj *o, struct obj **out);
 /* Writes o's handle (HANDLE_MAX bytes of room) and returns its length. */
 uint32_t obj_handle(struct obj_table *t, struct obj *o, uint8_t *buf);
 /* Will o's handle lead to o as long as o exists, also in later runs? Only on a file system that
- * tells a re-used inode number from the former one, by its own handles or the time of birth. */
+ * distinguishes a re-used inode number, by file handles or the time of birth. */
 bool obj_handle_lasts(const struct obj_table *t, const struct obj *o);
 /* Do all handles of an object have the same bytes, also after a move? Only with the privilege to
  * open by handle. */
@@ -127,7 +127,7 @@ bool obj_handles_unique(const struct obj_table *t);
  * cannot be found again. -EAGAIN: the server is looking for the object. */
 int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out);
 
-/* A name of o was removed. True: o has no other name; its last obj_unref() forgets o. */
+/* A name of o was removed. True: o has no other name; the last obj_unref() forgets o. */
 bool obj_removed(struct obj_table *t, struct obj *o);
 /* o now is name in dir. */
 void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len);
@@ -137,7 +137,7 @@ int obj_stat(const struct obj *o, struct statx *st);
 /* Opens o itself for I/O (flags as for open(2), O_CLOEXEC is added). A descriptor, or -errno.
  * -EINVAL: o is neither a regular file nor a directory. */
 int obj_open(const struct obj *o, int flags);
-/* obj_stat() of the file that fd leads to. */
+/* obj_stat() for an open fd. */
 int obj_stat_fd(int fd, struct statx *st);
 /* Opens the file that fd leads to anew (O_CLOEXEC is added): a descriptor, or -errno. */
 int obj_open_fd(int fd, int flags);

@@ -119,7 +119,8 @@ static void take(struct walk *w, struct wanted *want)
 	}
 	if (fd >= 0) {
 		obj_make_hint(w->s->t, &h, dir, name, strlen(name));
-		h.trail = want->trail; /* the object's handle keeps the bytes that clients have */
+		h.trail = want->trail; /* the object's handle keeps the bytes of the clients'
+					  handles */
 		r = obj_intern(w->s->t, fd, &st, &h, &want->found);
 		if (r == 0)
 			w->missing--;
@@ -136,7 +137,7 @@ static int by_number(const void *a, const void *b)
 	return x->id.ino < y->id.ino ? -1 : x->id.ino > y->id.ino;
 }
 
-/* The last name has this inode number: is it the number of a wanted object? */
+/* Is ino, the inode number of the last name, the number of a wanted object? */
 static void look(struct walk *w, uint64_t ino)
 {
 	unsigned low = 0, high = w->nwant;
@@ -335,8 +336,8 @@ struct seek *seek_free(struct seek *s)
 	return NULL;
 }
 
-/* An object that was missed may exist all the same: it was renamed during the sweep, or is in a
- * directory that could not be read at that time. */
+/* An object that was missed may exist all the same: a program renamed the object during the sweep,
+ * or its directory could not be read. */
 static void forget_missed_locked(struct seek *s)
 {
 	uint64_t now = clock_coarse_ns();

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * seek: finds an object by its handle alone, where the kernel cannot. The server needs this if it
- * may not open by handle (any server that is not run by root): in the run after the one that issued
- * the handle, or after the file was moved.
+ * seek: finds an object by its handle alone, where the kernel cannot. A server that may not open by
+ * handle needs this (any server not run by root): in the run after the one that issued the handle,
+ * or after the file was moved.
  *
  * First, the request itself follows the handle's trail (handle.h). It reads the directories on the
  * way, up to a bound; in each, seldom more than one entry has the right number. An object that is
  * not found there was moved, or lies deeper than the trail. Then a thread goes through the whole
- * exported directory, once for all objects that are wanted at that time. Callers are told to come
- * again. The thread reads directories only, and keeps only wanted objects. It ends after a minute,
- * and rests for as long as it has worked.
+ * exported directory, once for all objects wanted at the time. Callers get the answer to come
+ * again. The thread reads directories only, and keeps only wanted objects. A walk ends after a
+ * minute, and the thread then rests for as long as the walk took.
  *
- * An object that the thread does not find may exist all the same: a program renamed it meanwhile,
- * the directory is too large for a minute, or the server's user may not read a part of it. So the
- * result counts for ten minutes at most, and then the server looks again. If descriptors or memory
- * were short, the result does not count at all, and callers are told to come again.
+ * An object that the thread does not find may exist all the same: a program renamed the object
+ * meanwhile, the directory is too large for a minute, or the server's user may not read a part of
+ * the directory. So the result counts for ten minutes at most, and then the server looks again. If
+ * descriptors or memory were short, the result does not count at all, and callers get the answer to
+ * come again.
  *
  * An object is found when its number and time of birth are right, and its kernel handle as far as
  * known. If a handle has neither a birth nor a kernel handle, the server does not look: the number
  * alone could be that of a new file. The walk enters only directories below the root, and follows
- * no links, so it reaches nothing outside. It enters only directories that the server's own user
- * may read.
+ * no links, and so stays inside the export. The walk enters only directories that the server's own
+ * user may read.
  *
- * lock guards the list of wanted objects. It is held only for look-ups in that list, and no other
- * lock is taken inside it.
+ * lock guards the list of wanted objects. The lock is held only for look-ups in the list, and no
+ * other lock is taken inside.
  */
 #ifndef RNFS_SERVE_EXPORT_SEEK_H
 #define RNFS_SERVE_EXPORT_SEEK_H

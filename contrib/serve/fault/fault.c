@@ -73,7 +73,7 @@ static const struct {
 
 #define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
 
-/* Names of procedures that no operation of NFSv4 has. */
+/* Names of procedures without an operation of the same name in NFSv4. */
 static const char *const extra[] = {"MKDIR", "SYMLINK", "MKNOD", "RMDIR", "READDIRPLUS", "FSSTAT",
 	"FSINFO", "PATHCONF",			    /* NFSv3 */
 	"MNT", "DUMP", "UMNT", "UMNTALL", "EXPORT", /* MOUNT */
@@ -324,7 +324,7 @@ static uint32_t next_random(struct rule *r)
 	return (uint32_t)(r->random >> 33);
 }
 
-/* The message has the rule's operations: does the rule hit this time? */
+/* Does the rule hit this time? The message has the rule's operations. */
 static bool hits_locked(struct rule *r)
 {
 	uint64_t n = ++r->seen;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * fault: decides which mistakes the server makes on purpose, so that clients can be tested.
- * fault_xprt.h makes them. For a status with which an operation is to fail, the caller of the
- * operation asks here.
+ * fault_xprt.h makes the mistakes. For a status with which an operation is to fail, the caller of
+ * the operation asks here.
  *
  * SPEC is a list of rules separated by commas; a rule is a list of words separated by colons:
  *

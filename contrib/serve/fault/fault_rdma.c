@@ -5,7 +5,7 @@
  *
  * The transport header is made below the interface of rpc_xprt, so the provider is wrapped: each
  * message passes fault_post() as bytes. While a reply with a faulty header is being sent, `armed`
- * holds the kind and the XID. fault_post() changes the Send with that XID. The sender of the reply
+ * holds the kind and the XID. fault_post() changes the Send with the XID. The sender of the reply
  * posts it before send_reply() returns.
  *
  * `lock` is held over the sending of such a reply: only one is under way on a connection.
@@ -34,7 +34,7 @@ struct fault_rdma {
 /* Adds 4 bytes to the length of each used segment. */
 static void lengthen(const struct rpcrdma_dialect *d, uint8_t *msg, uint32_t len)
 {
-	/* bytes of a header before its lists */
+	/* bytes of a header before the lists */
 	size_t before = d->bound(0, 0, false, 0) - rpcrdma_lists_size(0, 0, false, 0);
 	struct rpcrdma_hdr h;
 	struct xdr_out out;
@@ -109,7 +109,7 @@ struct fault_rdma *fault_rdma_free(struct fault_rdma *f)
 	return NULL;
 }
 
-/* The values that go with an error of this kind. */
+/* The values in an error of the kind. */
 static struct rpcrdma_fault fault_of(const struct rpcrdma_taken *t, enum fault_kind kind)
 {
 	struct rpcrdma_fault f = {.err = RDMA_ERR_VERS + (kind - FAULT_ERR_VERS)};

@@ -10,7 +10,7 @@
 
 struct fault_rdma;
 
-/* Is x a connection of RPC-over-RDMA? Before it is wrapped. */
+/* Is x a connection of RPC-over-RDMA? Call before fault_xprt_wrap(). */
 bool fault_rdma_is(const struct rpc_xprt *x);
 /* Wraps the provider of x, an RPC-over-RDMA connection that is not established yet. NULL: no
  * memory. */
@@ -18,7 +18,7 @@ struct fault_rdma *fault_rdma_new(struct rpc_xprt *x);
 /* Call after the end of x. Accepts NULL. */
 struct fault_rdma *fault_rdma_free(struct fault_rdma *f);
 
-/* Refuses req with a fault of kind ERR_VERS or behind it, in place of its reply. Ends req. */
+/* Refuses req with a fault of kind ERR_VERS or a later kind, in place of the reply. Ends req. */
 void fault_rdma_refuse(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
 	enum fault_kind kind);
 /* Sends the reply with a fault of kind NO_CREDIT, ERR_CHUNK, ERR_VERS, LONG_CHUNK or CLOSE_MID, and

@@ -8,7 +8,7 @@
 
 #include "transport/rpc/xprt.h"
 
-/* Is x a connection over TCP? Before it is wrapped. */
+/* Is x a connection over TCP? Call before fault_xprt_wrap(). */
 bool fault_tcp_is(const struct rpc_xprt *x);
 /* Sends the earlier answers, then half of the reply's record. The reply's XID is at off of
  * req->msg. Then closes the connection. req stays the caller's. Any thread. */

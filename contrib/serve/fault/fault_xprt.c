@@ -3,16 +3,16 @@
  *
  * fault_xprt: a transport that wraps another and makes mistakes on purpose.
  *
- * All users of the wrapped connection keep the same object. x->ops becomes a copy of its table in
- * which some operations are replaced, and the upcalls of its owner pass through this file. The
- * other operations stay: callbacks, credits, and the transfer of bytes.
+ * All users of the wrapped connection keep the same object. x->ops becomes a copy of the table with
+ * some operations replaced, and the upcalls of the owner pass through this file. The other
+ * operations stay: callbacks, credits, and the transfer of bytes.
  *
- * A delivered request is an entry of `seen` until it ends. The entry has the request's note and,
- * while the message is delayed, its due time and its fault. This file owns a delayed request, the
- * service any other. progress() passes on messages that are due. When the connection is down,
+ * A delivered request is an entry of `seen` until the request ends. The entry has the request's
+ * note and, while the message is delayed, the due time and the fault. This file owns a delayed
+ * request, the service any other. progress() passes due messages on. When the connection is down,
  * progress() drops the delayed messages, and from then on no message is delayed.
  *
- * `lock` guards `seen` and `closed`. It is held over no call into another file.
+ * `lock` guards `seen` and `closed`. The lock is held over no call into another file.
  */
 #include "contrib/serve/fault/fault_xprt.h"
 
@@ -126,7 +126,7 @@ static void change_xid(struct rpc_req *req, uint32_t off)
 	memcpy(req->msg->data + off, &xid, sizeof(xid));
 }
 
-/* Sends the reply with its fault. Ends req. */
+/* Sends the reply with the fault. Ends req. */
 static void send_with(struct fault_xprt *f, struct rpc_req *req, uint32_t off, enum fault_kind kind)
 {
 	struct rpc_xprt *x = f->x;
@@ -266,7 +266,7 @@ static int fault_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, str
 	return f->inner->establish(x, &ours, e);
 }
 
-/* The delayed message that is due first, or NULL. */
+/* The delayed message with the earliest due time, or NULL. */
 static struct seen *first_held_locked(struct fault_xprt *f)
 {
 	struct seen *s, *first = NULL;
@@ -277,8 +277,8 @@ static struct seen *first_held_locked(struct fault_xprt *f)
 	return first;
 }
 
-/* Passes on one message that is due. Returns 0 if there was one; otherwise the ms until the next is
- * due, at most max. */
+/* Passes one due message on. Returns 0 if there was one; otherwise the ms until the next is due, at
+ * most max. */
 static int release_one(struct fault_xprt *f, int max)
 {
 	uint64_t now = clock_ns();

@@ -48,7 +48,7 @@ void serve_request(void *ctx, struct rpc_req *req)
 			continue;
 		if (p->vers == req->vers) {
 			p->request(port, req);
-			cb_notify_all(sv); /* sends calls that became due by this request */
+			cb_notify_all(sv); /* sends calls that the request has made due */
 			return;
 		}
 		if (!known)

@@ -45,7 +45,7 @@ static unsigned fd_share(const struct obj_table *t)
 	return share < FDS_MAX ? (unsigned)share : FDS_MAX;
 }
 
-/* Makes the path of the record `what` for the served directory. */
+/* Makes the path of a record for the served directory. */
 static void record_path(
 	struct serve *sv, const struct life_memory *m, const char *what, char *path, size_t size)
 {
@@ -58,8 +58,8 @@ static void record_path(
 		handle_siphash(m->key, handle, sizeof(handle)));
 }
 
-/* A killed run may leave changes without a sync, while this run repeats their answers. So syncs the
- * file system. */
+/* A killed run may leave changes without a sync, while this run repeats the answers to the changes.
+ * So syncs the file system. */
 static void sync_after_kill(const struct options *o)
 {
 	int fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -89,7 +89,7 @@ static void take_over(struct serve *sv, const struct options *o, const struct li
 		sync_after_kill(o);
 }
 
-/* Nothing to do: clients send their requests again. */
+/* Nothing to do: clients repeat the requests. */
 static void names_changed(void *ctx)
 {
 }

@@ -5,7 +5,7 @@
  *
  *     life_begin -> life_tick, once a second -> life_end
  *
- * Requests run on their connections' threads. These functions are for the main thread.
+ * Requests run on the connections' threads. These functions are for the main thread.
  */
 #ifndef RNFS_SERVE_MAIN_LIFE_H
 #define RNFS_SERVE_MAIN_LIFE_H
@@ -29,7 +29,7 @@ struct life {
 	struct life_memory memory;
 	unsigned n;
 	struct serve_port ports[OPTIONS_MAX_LISTEN];
-	struct rpc_server *servers[OPTIONS_MAX_LISTEN]; /* n of them */
+	struct rpc_server *servers[OPTIONS_MAX_LISTEN]; /* n servers */
 	struct nsm_notifier *notifier;
 };
 

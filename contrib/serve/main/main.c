@@ -4,7 +4,7 @@
  * rnfs-serve: a server of NFSv4.1, NFSv4.2 and NFSv3 for one directory.
  *
  * The main thread starts everything, then waits for signals. Once a second it also releases idle
- * clients, descriptors and directory streams. Requests run on their connections' threads.
+ * clients, descriptors and directory streams. Requests run on the connections' threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static int fail(const struct err *e)
 	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-/* Every host that reaches the port is served, unless --clients restricts that. */
+/* Without --clients the server serves every host that reaches the port. */
 static void warn_open(const struct options *o)
 {
 	for (unsigned i = 0; i < o->nlisten && !o->admit.nnets; i++) {

@@ -191,7 +191,7 @@ static int resolve(struct listen_at *l, const char *spec, struct err *e)
 	return 0;
 }
 
-/* The address that rpcbind is told of. */
+/* The address for the registration with rpcbind. */
 static int find_registered(struct options *o, struct err *e)
 {
 	if (!register_can())

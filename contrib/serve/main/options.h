@@ -32,7 +32,7 @@ struct options {
 	struct listen_at listen[OPTIONS_MAX_LISTEN];
 	const char *fault;	  /* NULL: none */
 	const char *key;	  /* --handle-key; NULL: the default place */
-	const char *idmap_domain; /* NULL: that of the machine */
+	const char *idmap_domain; /* NULL: the machine's */
 	bool read_only, async, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
 	struct log_choice log;

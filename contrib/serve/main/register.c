@@ -3,7 +3,7 @@
  *
  * register: tells this machine's rpcbind the port of the server's programs.
  *
- * rpcbind takes registrations only over its socket in the file system. libtirpc uses that socket.
+ * rpcbind takes registrations only over a socket in the file system. libtirpc uses the socket.
  */
 #include "contrib/serve/main/register.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * register: tells this machine's rpcbind the port of the server's programs, for clients of NFSv3
- * that ask rpcbind (RFC 1833). Only the TCP port is registered: rpcbind does not know RDMA.
+ * register: registers the port of the server's programs with this machine's rpcbind (RFC 1833), for
+ * NFSv3 clients. Only the TCP port is registered: rpcbind does not know RDMA.
  */
 #ifndef RNFS_SERVE_MAIN_REGISTER_H
 #define RNFS_SERVE_MAIN_REGISTER_H

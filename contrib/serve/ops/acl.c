@@ -3,15 +3,15 @@
  *
  * acl: the ACLs of NFSv4 for file systems that have POSIX ACLs.
  *
- * A POSIX check looks at one class of entries only: the owner's entry, or else the user's own, or
- * else those of the user's groups, or else the entry for all others. An NFSv4 check goes through
- * the entries in order, and the first entry that names a right decides about that right. So the
- * client gets entries for OWNER@, the users, all groups and EVERYONE@. Entries that deny rights
- * come before any later entry that would wrongly grant them.
+ * A POSIX check looks at one class of entries only: the owner's entry, or else the user's own
+ * entry, or else the entries of the user's groups, or else the entry for all others. An NFSv4 check
+ * goes through the entries in order, and the first entry that names a right decides about the
+ * right. So the client gets entries for OWNER@, the users, all groups and EVERYONE@. Entries that
+ * deny rights come before any later entry that would wrongly grant the rights.
  *
- * From a client's entries, each of these subjects gets the rights of the entries that surely mean
- * the subject. A right is left out if an earlier entry denies it and might mean the subject. The
- * owner may be one of the named users or a member of named groups, and a user may be in any group.
+ * From a client's entries, each subject gets the rights of the entries that surely mean the
+ * subject. A right is left out if an earlier entry denies it and might mean the subject. The owner
+ * may be one of the named users or a member of named groups, and a user may be in any group.
  */
 #include "contrib/serve/ops/acl.h"
 
@@ -248,8 +248,8 @@ struct entry {
 	bool here, inherited; /* applies to the object; to new objects in it */
 };
 
-/* A POSIX right stands for one or more NFSv4 rights. It is allowed if all of these are allowed, and
- * denied if any is denied. */
+/* A POSIX right stands for one or more NFSv4 rights. The POSIX right is allowed if all its NFSv4
+ * rights are allowed, and denied if any is denied. */
 static unsigned perm_of_rights(uint32_t m, bool deny, bool dir)
 {
 	const uint32_t w = ACE4_WRITE_DATA | ACE4_APPEND_DATA | (dir ? ACE4_DELETE_CHILD : 0);

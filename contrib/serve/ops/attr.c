@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attr: the attributes that the server reports, and how it changes them (RFC 8881 section 5).
+ * attr: reports and changes the attributes of objects (RFC 8881 section 5).
  *
  * The change attribute is the change time in nanoseconds plus the number of changes that went
  * through this server while the object was known. The reason for the number: a file system with a
@@ -28,7 +28,7 @@
 #include "contrib/serve/ops/space.h"
 #include "contrib/serve/ops/xattr.h"
 
-/* fsid major of the exported file system, "rnfs"; fs/nested.c knows the server by it */
+/* fsid major of the exported file system, "rnfs"; fs/nested.c tests for the number */
 #define FSID_ROOT 0x726e6673u
 
 void attr_touch(struct obj *o)
@@ -209,8 +209,8 @@ static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_att
 	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
 }
 
-/* Support is a property of the file system: an object that cannot have user attributes reports that
- * of the root. */
+/* Support is a property of the file system: an object that cannot have user attributes reports the
+ * root's value. */
 static bool has_xattrs(struct serve *sv, struct obj *o)
 {
 	struct obj *root;
@@ -253,9 +253,9 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
 	fill_server(sv, f, a);
-	/* An object that neither the kernel nor a search can find may be lost, but not while it is
-	 * open. Its handle then gets NFS4ERR_STALE: clients then look names up again, and few know
-	 * FHEXPIRED. */
+	/* An object that neither the kernel nor a search can find may be lost, but not while open.
+	 * The handle of a lost object gets NFS4ERR_STALE: clients then look names up again, and few
+	 * know FHEXPIRED. */
 	a->fh_expire_type = obj_handle_lasts(sv->objs, o)
 				    ? FH4_PERSISTENT
 				    : FH4_NOEXPIRE_WITH_OPEN | FH4_VOLATILE_ANY;

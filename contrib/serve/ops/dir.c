@@ -24,7 +24,7 @@
 /* Cookies that stand for the positions 0, 1 and 2. */
 #define LOW_BASE 0x7ffffffffffffff0ull
 
-/* The format of getdents64(); no C library header has it. */
+/* The record format of getdents64(); no C library header has the format. */
 struct linux_dirent64 {
 	uint64_t d_ino;
 	int64_t d_off;

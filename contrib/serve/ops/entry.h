@@ -4,8 +4,8 @@
  * entry: names in directories, and the changes of names that every NFS version has.
  *
  * Each change is one system call on a directory's descriptor and a checked name. Afterwards the
- * table of objects is brought up to date. The caller has assumed its identity (ident_assume()) and
- * has checked that the export may be changed. Statuses are those of NFSv4.
+ * table of objects is brought up to date. The caller has assumed the client's identity
+ * (ident_assume()) and has checked that the export is writable. Statuses are those of NFSv4.
  */
 #ifndef RNFS_SERVE_OPS_ENTRY_H
 #define RNFS_SERVE_OPS_ENTRY_H
@@ -24,7 +24,7 @@ struct entry_name {
 /* Checks a name for openat(): NFS4_OK, or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. out may
  * be NULL. */
 uint32_t entry_name(const struct nfs_name *n, struct entry_name *out);
-/* Is o of that kind? NFS4_OK, or the status that names o's kind. */
+/* Is o of the kind? NFS4_OK, or the status that names o's kind. */
 uint32_t need_dir(const struct obj *o);
 uint32_t need_file(const struct obj *o);
 /* The status for a result of obj_lookup(), obj_parent() or obj_by_handle(). */

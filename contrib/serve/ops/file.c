@@ -41,7 +41,7 @@ static bool verf_matches(const struct statx *st, const uint8_t verf[NFS_VERF_SIZ
 	       st->stx_mtime.tv_sec == ts[1].tv_sec;
 }
 
-/* Gives the new file its attributes. Its descriptor is open. */
+/* Sets the attributes of the new file, through its open descriptor. */
 static uint32_t set_attrs(struct file_open *f)
 {
 	bool cut = f->set.mask & NFS_SET_SIZE && f->set.size == 0;
@@ -231,7 +231,8 @@ bool file_ends(const struct obj *o, uint64_t end, struct statx *st)
 
 /* The read asks for one byte more than wanted: if that byte arrives, the file goes on (not *eof),
  * without another system call. The read never goes past the largest file offset: the kernel would
- * refuse. Where the file seems to end, its attributes decide; callers often want them anyhow. */
+ * refuse. Where the file seems to end, the attributes decide; callers often want the attributes
+ * anyhow. */
 ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof,
 	struct statx *st)
 {

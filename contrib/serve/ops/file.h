@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * file: regular files as every version of NFS sees them: finds or makes them by name, and reads and
- * writes their data.
+ * file: regular files for every version of NFS: finds or makes files by name, and reads and writes
+ * data.
  *
- * A new file is opened by the call that makes it, so that its mode does not shut out its maker (a
+ * The call that makes a file also opens the file, so that the mode does not shut out the maker (a
  * new read-only file must be writable once). An exclusive create stores its verifier in the new
- * file's access and modification time. There a retry finds the verifier, also after a restart. The
- * file gets the verifier, and all its attributes, before its name. On a file system without unnamed
- * files (O_TMPFILE), the file is called ".rnfs-" and a number until then. A crash may leave such a
- * file behind.
+ * file's access and modification time. A retry finds the verifier in the times, also after a
+ * restart. The file gets the verifier, and all other attributes, before the name. On a file system
+ * without unnamed files (O_TMPFILE), the file is called ".rnfs-" and a number until then. A crash
+ * may leave such a file behind.
  *
- * Data is never copied here: reads go into memory from which the transport sends, and writes come
- * from memory into which the transport has received. Statuses are those of NFSv4.
+ * Data is never copied here. Reads fill the memory from which the transport sends; writes take the
+ * memory into which the transport has received. Statuses are those of NFSv4.
  */
 #ifndef RNFS_SERVE_OPS_FILE_H
 #define RNFS_SERVE_OPS_FILE_H
@@ -30,7 +30,7 @@ enum file_how {
 	FILE_EXISTING,	/* the file must exist */
 	FILE_UNCHECKED, /* makes the file if there is none */
 	FILE_GUARDED,	/* makes the file; NFS4ERR_EXIST if there is one */
-	FILE_EXCLUSIVE, /* the same, unless this very request has made it: verf */
+	FILE_EXCLUSIVE, /* the same, unless the same request has made the file before: verf */
 };
 
 struct file_open {
@@ -44,13 +44,14 @@ struct file_open {
 	int fd;	       /* of a file just made: read-write, the caller's; else -1 */
 	bool created;
 	bool dir_changed; /* this request has changed dir, now or when first sent */
-	bool changed;	  /* the same of o: attributes were set after its creation */
+	bool changed;	  /* the request has changed o: attributes were set after the creation */
 	bool st_good;	  /* o still has the attributes st */
 	struct statx st;  /* attributes of o when found or made */
 	uint32_t done;	  /* NFS_SET_* applied */
 };
 
-/* Finds or makes name in dir. If a new file cannot be given its attributes, it is removed again. */
+/* Finds or makes name in dir. If the attributes of a new file cannot be set, the file is removed
+ * again. */
 uint32_t file_open_name(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct file_open *f);
 
@@ -61,10 +62,10 @@ uint32_t file_may_use(const struct obj *o, bool write);
 /* Does o end at end or before? *st: o's attributes; stx_mask is 0 if they are unknown. */
 bool file_ends(const struct obj *o, uint64_t end, struct statx *st);
 /* Returns the number of bytes read, or -errno if there is not even one. *st: o's attributes since
- * then, if this function had to get them; otherwise stx_mask is 0. */
+ * then, if the function had to get the attributes; otherwise stx_mask is 0. */
 ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof,
 	struct statx *st);
-/* Reads up to n bytes into memory that req holds until its answer is sent: *data. 0 or -errno. *st
+/* Reads up to n bytes into memory that req holds until the answer is sent: *data. 0 or -errno. *st
  * as in file_read(). */
 int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, int fd, uint32_t n,
 	uint64_t offset, struct seg_list *data, bool *eof, struct statx *st);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names: owners that clients name.
+ * names: translates owners from names to numbers.
  */
 #include "contrib/serve/ops/names.h"
 

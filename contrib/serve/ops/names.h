@@ -16,7 +16,7 @@
  * known), and NFS4ERR_DELAY for a name that is being looked up. */
 uint32_t names_sattr_decode(
 	struct idmap *m, const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
-/* Finds the ID of the user or group `who`: NFS4_OK, NFS4ERR_BADOWNER, NFS4ERR_DELAY. */
+/* Finds the ID of the named user or group: NFS4_OK, NFS4ERR_BADOWNER, NFS4ERR_DELAY. */
 uint32_t names_owner(struct idmap *m, const struct nfs_name *who, bool group, uint32_t *id);
 
 #endif

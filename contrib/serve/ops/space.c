@@ -87,7 +87,7 @@ int space_punch(int fd, uint64_t offset, uint64_t length)
 		r = punch(fd, offset, length);
 	if (r != -EFBIG)
 		return r;
-	/* beyond the largest file: up to the end of this one, with the whole of its last block */
+	/* beyond the largest file: up to the end of the file, with the whole last block */
 	if (fstat(fd, &st) != 0)
 		return -errno;
 	if (offset >= (uint64_t)st.st_size)
@@ -156,7 +156,7 @@ ssize_t space_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, u
 		return -EINVAL;
 	if (to_offset > INT64_MAX - SPACE_COPY_MAX)
 		return -EFBIG;
-	while (done < n) { /* it moves in and out */
+	while (done < n) { /* copy_file_range() moves both offsets */
 		ssize_t r = copy_file_range(from, &in, to, &out, n - done, 0);
 
 		if (r < 0 && errno == EINTR)

@@ -24,7 +24,7 @@ int space_seek(int fd, uint64_t offset, bool hole, uint64_t *pos, bool *eof);
  * beyond the largest file. */
 int space_allocate(int fd, uint64_t offset, uint64_t length);
 /* Makes the range a hole; the file's size stays. A range that goes beyond the largest file is cut
- * to the end of this one. */
+ * to the end of the file. */
 int space_punch(int fd, uint64_t offset, uint64_t length);
 /* Copies up to length bytes, at most SPACE_COPY_MAX. Returns the number of bytes, 0 at the end of
  * the source; or -errno if there is not even one. */

@@ -24,7 +24,7 @@
 struct unstable {
 	struct obj *o;		  /* referenced */
 	int fd;			  /* open since before the data was written */
-	_Atomic unsigned writers; /* WRITEs under way keep it. Raised under the lock */
+	_Atomic unsigned writers; /* WRITEs under way keep the entry. */
 	uint64_t writes;	  /* WRITEs begun so far: a sync covers the earlier ones */
 	uint64_t wrote_ns;	  /* when the last WRITE began */
 	bool due;		  /* stable_age() has asked for a sync */
@@ -50,7 +50,7 @@ struct stable {
 	TAILQ_HEAD(, unstable) unstable; /* lock */
 	unsigned nunstable;		 /* lock */
 	unsigned max_unstable;
-	uint64_t verf;			   /* lock: of the run; with its count added: a file's */
+	uint64_t verf; /* lock: of the run; with the object's count added: a file's */
 	struct obj *failed[STABLE_FAILED]; /* lock: referenced: the files with a count */
 	unsigned nfailed;		   /* lock */
 	bool stop;			   /* lock */
@@ -181,8 +181,8 @@ static void get_verf_locked(struct stable *s, const struct obj *o, uint8_t verf[
 }
 
 /* A sync of o's data has failed: changes o's verifier. Objects that need not be kept any longer are
- * added to drop, which has room for STABLE_FAILED. The caller drops their references without the
- * lock. Returns their number. */
+ * added to drop, which has room for STABLE_FAILED. The caller drops the references without the
+ * lock. Returns the number of objects. */
 static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[])
 {
 	unsigned n = 0;
@@ -456,7 +456,7 @@ static void set_add(struct stable_set *set, struct obj *o)
 	set->o[set->n++] = o;
 }
 
-/* The i-th object of set has data that was written when its verifier was verf. */
+/* The i-th object of set has data written while the object's verifier was verf. */
 static void set_data(struct stable_set *set, unsigned i, const uint8_t verf[STABLE_VERF])
 {
 	if (set->data[i])

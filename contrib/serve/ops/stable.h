@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stable: brings data and changes that the server has promised to keep to stable storage. It also
- * has the write verifier, which tells clients that some data may be lost.
+ * stable: brings data and changes to stable storage, as the server has promised. The module also
+ * owns the write verifier, which tells clients about a possible loss of data.
  *
  * Data. An unstable WRITE (RFC 1813 section 3.3.7, RFC 8881 section 18.32) is bracketed by
- * stable_write_begin() and _end(). From the first unstable WRITE of a file until a sync that covers
- * it, one descriptor of the file is kept that was open before the data was written. The reason: the
- * kernel reports a failed write-back only on descriptors that were open by then, and once on each.
+ * stable_write_begin() and _end(). From the first unstable WRITE of a file until a sync covers the
+ * WRITE, the module keeps one descriptor that was open before the data was written. The reason: the
+ * kernel reports a failed write-back only on descriptors that were already open, and once on each.
  *
- * Every sync of a file goes through this module, and through that descriptor. A failed sync changes
- * the file's write verifier before any client is told that a later sync succeeded. So each client
- * with uncommitted data of that file writes the data again.
+ * Every sync of a file goes through this module and through the kept descriptor. A failed sync
+ * changes the file's write verifier before any client is told that a later sync succeeded. So each
+ * client with uncommitted data of the file writes the data again.
  *
- * A file's verifier is the verifier of the run and the number of its failed syncs. The object with
- * that number is kept from then on, so that the count cannot begin anew. When STABLE_FAILED objects
- * are kept, the next failure changes the verifier of the run, for all files, and the objects are
- * let go. A failed sync of a directory changes no verifier: directories have no file data.
+ * A file's verifier combines the verifier of the run and the number of the file's failed syncs.
+ * After the first failure the object is kept, so that the count cannot begin anew. When
+ * STABLE_FAILED objects are kept, the next failure changes the verifier of the run, for all files,
+ * and the objects are let go. A failed sync of a directory changes no verifier: directories have no
+ * file data.
  *
- * Changes of directories and attributes are on stable storage before they are answered (RFC 1813
- * section 1.1, RFC 8881 section 18). An operation names the objects that it has changed
- * (stable_want()), and the answer waits for all of them (stable_finish()). Threads of this module
- * do the syncs, so a connection's thread goes on with the next call. Each sync serves all answers
- * that waited for the object before it began. So a directory that many clients fill is not synced
- * for each file.
+ * Changes of directories and attributes are on stable storage before the answer (RFC 1813 section
+ * 1.1, RFC 8881 section 18). An operation names the changed objects (stable_want()), and the answer
+ * waits until all are stable (stable_finish()). The module's threads do the syncs, so a
+ * connection's thread goes on with the next call. One sync serves all answers that waited for the
+ * object when the sync began. So the server does not sync a directory once for each file that many
+ * clients make there.
  *
  *     stable_finish() --> queued for its first object --sync--> for its second ... --> done()
  *                            \-- joined by a sync of the same object on any thread
  *
- * Answers leave from these threads, or from the thread of stable_finish(). They never leave from
+ * Answers leave from the module's threads, or from the thread of stable_finish(), but never from
  * the thread of stable_sync(), which may have a caller's identity.
  *
- * At most one sync of an object runs at a time. All its waiters get its error, and so do the
- * waiters for the next sync: the kernel reports an error once, so the next sync may succeed
- * although their changes are lost. For the same reason, data counts as stable only if no sync of
- * the file has failed since its WRITE began. The change to the file system remains. It is answered
- * with the error all the same, because the server cannot know whether the change will last.
+ * At most one sync of an object runs at a time. All waiters of a failed sync get the error, and so
+ * do the waiters for the next sync. The kernel reports an error once, so the next sync may succeed
+ * although changes are lost. For the same reason, data counts as stable only if no sync of the file
+ * has failed since its WRITE began. The change to the file system remains. The client gets the
+ * error all the same, because the server cannot know whether the change will last.
  *
- * One lock guards everything here, and each object's `unstable`, `syncing` and `synced`. It is not
- * held over a sync, nor over done(). Inside it only the lock of the table of objects is taken.
+ * One lock guards everything here, and each object's `unstable`, `syncing` and `synced`. The lock
+ * is not held over a sync, nor over done(). Inside the lock only the lock of the table of objects
+ * is taken.
  */
 #ifndef RNFS_SERVE_OPS_STABLE_H
 #define RNFS_SERVE_OPS_STABLE_H
@@ -53,7 +55,7 @@
 #define STABLE_VERF 8
 /* Files with uncommitted data; WRITEs to further files are synced. */
 #define STABLE_UNSTABLE 512
-/* Files with a verifier of their own, because a sync of them has failed. */
+/* Files with an own verifier, because a sync has failed. */
 #define STABLE_FAILED 64
 
 struct stable;
@@ -85,8 +87,8 @@ struct stable *stable_new(struct obj_table *objs, unsigned nthreads, bool async)
 struct stable *stable_free(struct stable *s);
 
 /* Call before data is written to o, a regular file, through fd. verf: the verifier for the answer
- * to the WRITE. False: the data cannot be watched over. Then this WRITE must sync it, and _end()
- * must not be called. */
+ * to the WRITE. False: the module cannot watch the data. Then the WRITE itself must sync the data,
+ * and _end() must not be called. */
 bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[STABLE_VERF]);
 void stable_write_end(struct stable *s, struct obj *o);
 /* Call before data is written that stable_sync_by() syncs at once. If o has no other unstable data,
@@ -94,16 +96,16 @@ void stable_write_end(struct stable *s, struct obj *o);
 bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VERF]);
 /* o is deleted: its data need not become stable. */
 void stable_forget(struct stable *s, struct obj *o);
-/* Syncs o, with its data, and waits for it. 0 or -errno; any thread. */
+/* Syncs o with its data, and waits. 0 or -errno; any thread. */
 int stable_sync(struct stable *s, struct obj *o);
-/* The same, through the caller's descriptor of o (-1: any) if none is kept. verf: of the WRITE
- * whose data is to become stable, or NULL. -EIO, too, if another sync has failed since the WRITE
+/* The same, through the caller's descriptor of o (-1: any) if none is kept. verf: of the WRITE with
+ * the data that is to become stable, or NULL. -EIO, too, if another sync has failed since the WRITE
  * began: that sync may have had the kernel's only report about the data. */
 int stable_sync_by(struct stable *s, struct obj *o, int fd, const uint8_t *verf);
 /* Was o, as known here, synced in this run, and did the last sync succeed? Changes of an earlier
  * run, or before a failed sync, may not be stable. */
 bool stable_synced(struct stable *s, const struct obj *o);
-/* The present verifier of o. For a COMMIT, read it after its sync has ended. */
+/* The present verifier of o. For a COMMIT, call this after the sync has ended. */
 void stable_verf(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF]);
 /* Syncs files that were last written idle_ns ago, and never committed. */
 void stable_age(struct stable *s, uint64_t idle_ns);

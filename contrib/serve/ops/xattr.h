@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * xattr: extended attributes of objects that belong to users (RFC 8276). On this machine they are
- * in the "user." namespace. Clients name them without that prefix, and cannot reach any other
- * namespace.
+ * xattr: extended attributes for users (RFC 8276). On this machine the attributes are in the
+ * "user." namespace. Clients use names without that prefix, and cannot reach any other namespace.
  *
  * Linux has user attributes of regular files and directories only. Functions that return an int
  * give 0 or -errno: -ENODATA: there is no attribute of that name; -EOPNOTSUPP: the file system has

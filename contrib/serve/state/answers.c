@@ -6,8 +6,7 @@
  *
  * The record is a ring of entries. An entry is valid if its checksum is right; an entry that was
  * being written when the server was killed is not. The entries of earlier runs are indexed once, at
- * the start. An indexed entry that this run has overwritten belongs to this run, and is passed
- * over.
+ * the start. An indexed entry that this run has overwritten belongs to this run and is skipped.
  */
 #include "contrib/serve/state/answers.h"
 

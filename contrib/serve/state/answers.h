@@ -8,14 +8,14 @@
  * a connection, the client sends its calls again. A second REMOVE or RENAME would fail, and a
  * second append would not find the file as before. So answers to operations that change names, and
  * to NFSv4 appends, are also stored in a record (record.h), before they wait for stable storage.
- * The next run gives them again. Over NFSv4: to a request of an unknown session, by session, slot
- * and sequence ID. Over NFSv3: by the values that drc.h compares. Other requests of such a session
- * get NFS4ERR_BADSESSION as usual.
+ * The next run repeats the stored answers. Over NFSv4: to a request of an unknown session, by
+ * session, slot and sequence ID. Over NFSv3: by the values that drc.h compares. Other requests of
+ * such a session get NFS4ERR_BADSESSION as usual.
  *
  * The latest ANSWERS_MAX answers are kept, short ones only, and given for ANSWERS_AGE_S. A run
- * finds only answers of earlier runs; its own are in its caches. A server that is killed between a
- * change and the store of its answer has neither. Then the client finds out by the name
- * (nfsproto/nfs_unsure.h), or cannot know (fs/append.h).
+ * finds only answers of earlier runs; answers of the present run are in the run's caches. A server
+ * that is killed between a change and the store of its answer has neither. Then the client finds
+ * out by the name (nfsproto/nfs_unsure.h), or cannot know (fs/append.h).
  *
  * One lock guards everything. Functions accept a NULL record: then no answer is kept.
  */
@@ -54,7 +54,7 @@ struct answer {
 struct answers *answers_new(const char *path);
 /* The answers stay on disk for the next run. Accepts NULL, returns NULL. */
 struct answers *answers_free(struct answers *a);
-/* Random bytes that are the same in all runs that share the record. a is not NULL. */
+/* Random bytes, equal in all runs that share the record. */
 void answers_secret(const struct answers *a, uint8_t secret[ANSWERS_SECRET]);
 /* Keeps reply under key, in place of this run's earlier one. A reply that is too long is not
  * kept. */

@@ -34,7 +34,7 @@ uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim)
 	struct grace_who who = who_of(c);
 	bool done = atomic_load_explicit(&c->reclaim_done, memory_order_acquire);
 
-	if (!reclaim) /* section 18.51.3: not before its own RECLAIM_COMPLETE either */
+	if (!reclaim) /* section 18.51.3: no reclaim after the client's RECLAIM_COMPLETE either */
 		return phase == GRACE_OVER && done ? NFS4_OK : NFS4ERR_GRACE;
 	if (phase == GRACE_STARTING)
 		return NFS4ERR_DELAY;

@@ -20,7 +20,7 @@ struct client {
 	uint8_t *owner;
 	struct rpc_cred cred;	     /* of EXCHANGE_ID: the principal */
 	struct share *share;	     /* the state's */
-	struct share_holder *holder; /* referenced: the holder with this client in its share */
+	struct share_holder *holder; /* referenced: the holder that the client counts for */
 	bool confirmed;		     /* state->lock */
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* a host that locks by NLM (nlm.h), without EXCHANGE_ID */
@@ -34,11 +34,11 @@ struct client {
 	uint32_t seq;		     /* state->lock: of the next CREATE_SESSION */
 	uint32_t cs_status;	     /* state->lock: answer to the last one, for a replay */
 	struct nfs4_create_session_res cs_res;
-	_Atomic uint64_t seen_ns;     /* last SEQUENCE */
-	_Atomic uint32_t nopens;      /* opens, each with its descriptors */
-	_Atomic uint32_t nranges;     /* of all its lock owners */
-	_Atomic uint32_t ndelegs;     /* not revoked */
-	atomic_bool no_delegs;	      /* the client let a delegation be revoked: it gets no more */
+	_Atomic uint64_t seen_ns; /* last SEQUENCE */
+	_Atomic uint32_t nopens;  /* opens, each with its descriptors */
+	_Atomic uint32_t nranges; /* of all lock owners of the client */
+	_Atomic uint32_t ndelegs; /* not revoked */
+	atomic_bool no_delegs; /* the client let a delegation be revoked: no more for the client */
 	char who[40 + 3 + QUOTE_MAX]; /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */

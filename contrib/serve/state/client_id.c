@@ -121,8 +121,8 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 	return best;
 }
 
-/* Must a record go before h can have one more? *who: the record to go; NULL: none may go, and h
- * gets no record. */
+/* Must a record go before h can have one more? The last argument receives the record to go; NULL:
+ * none may go, and h gets no record. */
 static bool full_locked(struct state *s, const struct share_holder *h, struct client **who)
 {
 	bool own = share_is_full(&s->share, h, SHARE_CLIENTS, 1);
@@ -169,7 +169,7 @@ static uint32_t check_flags(const struct nfs4_exchange_id_args *a)
 	return NFS4_OK;
 }
 
-/* Records that a new one replaces: a confirmed and an unconfirmed one. */
+/* Records that a new record replaces: a confirmed and an unconfirmed one. */
 struct replaced {
 	struct client *c[2];
 	unsigned n;

@@ -12,9 +12,9 @@
 uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const char *peer,
 	const struct share_key *who, const struct nfs4_exchange_id_args *a,
 	struct nfs4_exchange_id_res *r);
-/* A reference to the record of a host that locks by NLM. owner: its name, at most NFS4_OPAQUE_LIMIT
- * bytes. make: makes the record if there is none. Such a record never expires, as its locks have no
- * lease. NULL: no record, or no room. */
+/* A reference to the record of a host that locks by NLM. owner: the host's name, at most
+ * NFS4_OPAQUE_LIMIT bytes. make: makes the record if there is none. Such a record never expires, as
+ * its locks have no lease. NULL: no record, or no room. */
 struct client *client_nlm(struct state *s, const char *peer, const struct share_key *who,
 	const struct nfs4_opaque *owner, bool make);
 /* The client has been confirmed: removes older records of the same owner. state->lock held. Returns

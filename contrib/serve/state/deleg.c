@@ -285,8 +285,7 @@ static void take_away(struct state *s, struct st *st)
 		c->who);
 }
 
-/* Finds a delegation by its stateid. revoked: a revoked one. A status, and with NFS4_OK a
- * reference. */
+/* Finds the delegation with a stateid. */
 static uint32_t find(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
 	bool revoked, struct st **out)
 {
@@ -433,7 +432,7 @@ void deleg_take_recalls(struct state *s, struct notices *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Returns up to AT_ONCE recalled delegations that were not returned for this `tick` before. */
+/* Returns up to AT_ONCE recalled delegations, each at most once for a `tick`. */
 static unsigned recalled(struct delegs *d, uint64_t tick, struct st *out[AT_ONCE])
 {
 	struct st *st;

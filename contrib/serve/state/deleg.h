@@ -18,9 +18,9 @@
  * A lease of fcntl(2) on the file shows the opens of local programs. A program that opens the file
  * to write waits in the kernel, as does any opener if there is a write delegation. A signal tells
  * the server, and the delegation is recalled. A file without a lease is not delegated. Changes that
- * break no lease are watched (deleg_watch.h): the program does not wait for that recall. The holder
- * of a write delegation may change the file too: the watch pauses during such a change. A server
- * that is not told of leases (deleg_use_leases()) does without them.
+ * break no lease are watched (deleg_watch.h): the program does not wait for the recall. The holder
+ * of a write delegation may change the file too: the watch pauses during such a change. Without
+ * deleg_use_leases() the server takes no leases.
  *
  * The lease for a write delegation forbids any other open of the file, also the server's own. So
  * all opens of the holder are duplicates of one descriptor (deleg_dup_locked()).
@@ -48,7 +48,7 @@ struct delegs {
 	uint32_t max_client;  /* of one; likewise */
 	pthread_mutex_t lock;
 	TAILQ_HEAD(, st) list;	 /* not ended and not revoked; lock */
-	_Atomic uint32_t n;	 /* of them; changed under lock */
+	_Atomic uint32_t n;	 /* delegations; */
 	_Atomic uint32_t nwrite; /* to write; likewise */
 	_Atomic uint32_t nrecalled;
 	struct notices recalls; /* and inquiries, to be sent; lock */
@@ -63,7 +63,7 @@ struct delegs *delegs_free(struct delegs *d); /* accepts NULL, returns NULL */
 
 /* Adds st, which the tables of its client and file list, to the delegations. obj->lock is held. */
 void deleg_add_locked(struct state *s, struct st *st);
-/* Ends the delegation st, which its file lists: takes st off the list and off the file, and drops
+/* Ends the delegation st, which the file lists: takes st off the list and off the file, and drops
  * the lease. The caller has taken st out of the client's table. obj->lock is held. */
 void deleg_end_locked(struct state *s, struct st *st);
 /* Another client or program wants a conflicting use. Recalls st. obj->lock is held. */
@@ -77,7 +77,7 @@ int deleg_dup_locked(struct obj *o, const struct client *by, int mode);
 int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode);
 /* A reference to the delegation sid, or NULL. */
 struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid);
-/* Prepares a call about st to its holder. obj->lock is held. False: there are too many. */
+/* Prepares a call about st to the holder. obj->lock is held. False: there are too many. */
 bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind);
 /* Recalls all delegations of o, and does not wait. */
 void deleg_recall_all(struct state *s, struct obj *o);
@@ -94,8 +94,8 @@ void deleg_tick(struct state *s);
 
 /* From now on files are watched. `signal` tells of leases. SIGIO tells of other changes, of the
  * ends of watches, and of too many leases at once, which the next deleg_tick() looks at. The caller
- * has blocked both signals in all threads. It calls one of these functions when one arrives, on the
- * thread that calls deleg_tick(). */
+ * has blocked both signals in all threads. When a signal arrives, the caller calls the function for
+ * that signal, on the thread that calls deleg_tick(). */
 void deleg_use_leases(struct delegs *d, int signal);
 void deleg_leases_broken(struct state *s);
 /* False: there was no news; the signal may come again. */
@@ -107,7 +107,7 @@ void deleg_unlease(const struct state *s, const struct st *st);
 /* The holder of a write delegation of o is about to change its attributes or names (begins), or has
  * done so. obj->lock is held. */
 void deleg_own_change_locked(struct state *s, struct obj *o, bool begins);
-/* Ends the watch that st has on its file. obj->lock is held. */
+/* Ends the watch of st on the file. obj->lock is held. */
 void deleg_unwatch_locked(const struct state *s, const struct st *st);
 
 /* Takes all calls to be sent; the caller frees each. */

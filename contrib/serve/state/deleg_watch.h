@@ -3,10 +3,10 @@
  *
  * deleg_watch: learns by inotify(7) that a local program has changed the mode, owner, times, links
  * or name of a delegated file. Such a change breaks no lease. Unlike a program that opens the file
- * to write, this one does not wait for the delegation to come back.
+ * to write, the changing program does not wait for the return of the delegation.
  *
- * A watch belongs to the inode: delegations of one file share its number. If there are no more
- * watches, files are delegated without one.
+ * A watch belongs to the inode: delegations of one file share the watch number. If there are no
+ * more watches, files are delegated without one.
  */
 #ifndef RNFS_SERVE_STATE_DELEG_WATCH_H
 #define RNFS_SERVE_STATE_DELEG_WATCH_H

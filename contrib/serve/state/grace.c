@@ -132,10 +132,10 @@ static int print_entries_locked(struct grace *g, FILE *f)
 	}
 	if (fflush(f) != 0 || fsync(fileno(f)) != 0)
 		return -errno;
-	return ferror(f) ? -EIO : 0; /* a write of an earlier buffer, whose errno is lost */
+	return ferror(f) ? -EIO : 0; /* an earlier buffer failed: the errno is lost */
 }
 
-/* Makes the file that replaces the record, with its content on stable storage. */
+/* Makes the file to replace the record, with the content on stable storage. */
 static int write_new_locked(struct grace *g, const char *tmp)
 {
 	FILE *f;
@@ -336,7 +336,7 @@ static void end_locked(struct grace *g)
 		lost++;
 	}
 	if (lost)
-		save_locked(g); /* before another client gets any of their state */
+		save_locked(g); /* before another client gets any of the removed clients' state */
 	log_ctrl("the grace period is over; %u clients did not come back", lost);
 	set_phase(g, GRACE_OVER);
 }

@@ -9,8 +9,8 @@
  *        \--the delegation has ended, or is being recalled--> ready
  *
  * An inquiry holds no thread while it waits. An answer serves only inquiries from before the call
- * was sent: it includes all that the holder did before them. Later inquiries have a call of their
- * own, behind that one.
+ * was sent: the answer includes all that the holder did before such an inquiry. Later inquiries
+ * wait for a second call behind the first.
  *
  * delegs.lock guards the lists of a delegation's inquiries (stateid.h) and of ready ones.
  */
@@ -25,7 +25,7 @@ void inquiry_make(struct state *s, struct obj *o, const struct client *by, struc
 /* The holder of sid has answered with change and size; NULL: there was no valid answer. */
 void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid,
 	const uint64_t *change, uint64_t size);
-/* Gives up inquiries that have waited too long; all: all inquiries. */
+/* Ends inquiries that have waited too long; all: all inquiries. */
 void inquiry_tick(struct state *s, bool all);
 /* Calls done() for all ready inquiries. False: there were none. No lock held. */
 bool inquiry_end_all(struct state *s);

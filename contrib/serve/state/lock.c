@@ -79,15 +79,15 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, const stru
 	if (op)
 		op->refs++;
 	st->open = op;
-	st->sid.seqid = 0; /* st_bump_locked() makes it 1 */
+	st->sid.seqid = 0; /* st_bump_locked() makes seqid 1 */
 	pthread_mutex_unlock(&c->lock);
 	LIST_INSERT_HEAD(&o->states, st, obj_link);
 	*out = st;
 	return NFS4_OK;
 }
 
-/* Gives owner the range, unless another owner's lock conflicts (*blocker, *d). *st: its lock state;
- * NULL: found or made under op. */
+/* Gives owner the range, unless another owner's lock conflicts (*blocker, *d). *st: the owner's
+ * lock state; NULL: found or made under op. */
 static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *op, const struct nfs4_opaque *owner, const struct lock_want *w,
 	struct st **st, struct nfs4_lock_denied *d, uint8_t *denied_owner, uint64_t *blocker,

@@ -17,7 +17,8 @@ uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_lockt_args *a, struct nfs4_lock_denied *d, uint8_t *denied_owner);
 uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_locku_args *a, struct nfs4_stateid *out);
-/* The same for lock owners without an open: those of NLM. *d is filled in with NFS4ERR_DENIED. */
+/* The same for lock owners without an open, the owners of NLM. *d is filled in with NFS4ERR_DENIED.
+ */
 uint32_t lock_set_plain(struct state *s, struct client *c, const struct rpc_cred *by, struct obj *o,
 	const struct nfs4_opaque *owner, const struct lock_want *w, struct nfs4_lock_denied *d,
 	uint8_t *denied_owner);

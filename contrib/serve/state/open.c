@@ -3,7 +3,7 @@
  *
  * open: opens of files, their share reservations and descriptors (RFC 8881 sections 9.7 to 9.11).
  *
- * A file's opens hang on its object. One owner has at most one open of a file, and a further OPEN
+ * A file's object lists the opens. One owner has at most one open of a file, and a further OPEN
  * widens that open. A descriptor stays in an open until the open's last reference is gone, so no
  * READ finds its descriptor closed.
  */
@@ -35,8 +35,8 @@ static struct st *find_owner_locked(
 	return NULL;
 }
 
-/* Finds an open, other than self, with a deny that forbids access, or with an access that deny
- * forbids. */
+/* Finds an open, other than self, with a conflict: the open denies `access`, or has an access in
+ * `deny`. */
 static struct st *conflict_locked(
 	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
 {

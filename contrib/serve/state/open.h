@@ -31,8 +31,8 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 bool st_writes(const struct client *c, struct obj *o);
 /* A duplicate, for the caller, of any open descriptor of o, or -1. */
 int st_any_fd(struct obj *o);
-/* May I/O without a stateid go on? NFS4ERR_LOCKED: an open denies it; NFS4ERR_GRACE: an open that
- * may still be reclaimed could deny it. */
+/* May I/O without a stateid go on? NFS4ERR_LOCKED: an open denies the access; NFS4ERR_GRACE: an
+ * open that may still be reclaimed could deny it. */
 uint32_t st_anonymous_ok(struct state *s, struct obj *o, bool write);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define RANGES_MAX 4096 /* of one lock owner on one file */
 
-/* The ranges of st have changed. before: their former number. */
+/* The ranges of st have changed. before: the former number of ranges. */
 static void recount(struct st *st, uint32_t before)
 {
 	atomic_fetch_add_explicit(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ranges: the locked byte ranges of a file, by lock owner: which of them conflict, and how many
- * there may be. obj->lock is held over each of these calls.
+ * ranges: the locked byte ranges of a file, by lock owner: which ranges conflict, and how many are
+ * allowed. obj->lock is held over each call.
  */
 #ifndef RNFS_SERVE_STATE_RANGES_H
 #define RNFS_SERVE_STATE_RANGES_H
@@ -16,7 +16,7 @@ struct lock_want {
 };
 bool lock_type_writes(uint32_t type);
 
-/* The first ends all ranges of a lock state (an open has none). The second: has it any? */
+/* The first ends all ranges of a lock state (an open has none). The second: has st any range? */
 void ranges_drop_locked(struct st *st);
 bool ranges_any_locked(const struct st *st);
 /* The lock state of another owner that conflicts with w, and its *range; or NULL. */

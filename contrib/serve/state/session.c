@@ -3,10 +3,11 @@
  *
  * session: sessions and their slots (RFC 8881 sections 2.10, 18.37, 18.46).
  *
- * A slot holds the sequence ID of its last request and, unless that was large or had payload, the
- * whole answer. A request that arrives again (after a reconnect) gets the answer from the slot, and
- * is not carried out again. The slot also holds a checksum of the request. So the server recognizes
- * a different request with the same sequence ID (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
+ * A slot holds the sequence ID of the last request and, unless the answer was large or had payload,
+ * the whole answer. A request that arrives again (after a reconnect) gets the answer from the slot,
+ * and is not carried out again. The slot also holds a checksum of the request. So the server
+ * recognizes a different request with the same sequence ID (NFS4ERR_SEQ_FALSE_RETRY, section
+ * 2.10.6.1.3.1).
  */
 #include "contrib/serve/state/session.h"
 

@@ -39,7 +39,7 @@ struct notice {
 	/* of a delegation */
 	struct nfs4_stateid sid;
 	bool referring;			  /* the client may not have seen the answer to ... */
-	struct nfs4_referring_call given; /* ... this */
+	struct nfs4_referring_call given; /* ... the request `given` */
 	/* CB_NOTIFY_LOCK */
 	uint32_t owner_len;
 	uint8_t owner[];
@@ -92,12 +92,12 @@ void session_set_back(struct session *ses, struct rpc_xprt *x);
 /* Is the backchannel to be probed again, because the client has answered, but not accepted a
  * CB_SEQUENCE? At most once a second. */
 bool session_try_back(struct session *ses);
-/* x is gone: no callback goes over it any more. */
+/* x is gone: no callback uses x any more. */
 void session_conn_down(struct state *s, struct rpc_xprt *x);
 
 enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
 /* The verdict on a request. SLOT_RUN: the slot is the caller's until slot_done(); *flags: the flags
- * for SEQUENCE. SLOT_REPLAY: *rep is the answer (the caller owns its reply). SLOT_ERROR:
+ * for SEQUENCE. SLOT_REPLAY: *rep is the answer (the caller owns the answer's reply). SLOT_ERROR:
  * *status. */
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
 	uint32_t *status, uint32_t *flags, struct slot_replay *rep);

@@ -33,8 +33,8 @@ static uint32_t slot_bytes(const struct nfs4_channel_attrs *f)
 	return cached_max(f) + (uint32_t)sizeof(struct slot);
 }
 
-/* Limits the slots of a new session to an eighth of the memory for replies that is left for its
- * holder. One slot is always given as long as there is room. state->lock is held. */
+/* Limits the slots of a new session to an eighth of the holder's remaining memory for replies. One
+ * slot is always given as long as there is room. state->lock is held. */
 static void limit_cache(struct state *s, struct client *c, struct nfs4_channel_attrs *f)
 {
 	uint32_t used = atomic_load_explicit(&s->cache_used, memory_order_relaxed);

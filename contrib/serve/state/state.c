@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * state: the server's memory of its clients, as a whole.
+ * state: the server's whole memory of its clients.
  */
 #include "contrib/serve/state/state.h"
 

@@ -3,7 +3,7 @@
  *
  * stateid: a client's table of states (RFC 8881 section 8.2).
  *
- * The 12 bytes of a stateid: this run, the place in the table plus one, and a stamp that changes
+ * The 12 bytes of a stateid: the run, the place in the table plus one, and a stamp that changes
  * with each use of a place. A stateid is looked up only in the table of the client of its session,
  * so no client can use another client's state.
  */

@@ -4,36 +4,39 @@
  * tables: the server's memory of its clients: client IDs, sessions with their slots and reply
  * caches, opens, byte-range locks and delegations (RFC 8881 sections 2.4, 2.10, 8 to 10).
  *
- * A client is a record of EXCHANGE_ID, unconfirmed until its first CREATE_SESSION. It owns sessions
- * and states (`struct st`: opens, lock owners, delegations). A record without a sign of life for a
- * lease is kept (courtesy), until another client needs its state or such records grow too many.
- * Unconfirmed records cost a client nothing, so a new one pushes out the oldest of too many.
+ * A client is a record of EXCHANGE_ID, unconfirmed until its first CREATE_SESSION. A client owns
+ * sessions and states (`struct st`: opens, lock owners, delegations). A record without a sign of
+ * life for a lease is kept (courtesy), until another client needs the state or too many such
+ * records exist. Unconfirmed records cost a client nothing. So when too many exist, a new one
+ * replaces the oldest.
  *
  * Descriptors are scarce. The opens of all clients together are limited to the rest of
- * RLIMIT_NOFILE, and those of one client to two thirds of that. An open with two descriptors of its
- * own counts twice.
+ * RLIMIT_NOFILE, and the opens of one client to two thirds of the rest. An open with two own
+ * descriptors counts twice.
  *
- * A full table of clients makes room for a new one by forgetting, in this order: a client that has
- * not renewed its lease; an unconfirmed one; a confirmed one without state. The last loses no more
- * than its session, and comes again.
+ * A full table of clients makes room for a new one by dropping, in this order: a client with an
+ * expired lease; an unconfirmed one; a confirmed one without state. A client without state loses
+ * only the session, and connects again.
  *
  * Holders (share.h) share each table. One holder has a half at most, and the last eighth is for new
- * holders. When a holder has its share of clients, its next client replaces one of its own. The
- * last eighth of a peer's share of opens and locked ranges, and of one client's limit, is for
- * principals that have few of them. Hosts that lock by NLM never expire. Their number is limited so
- * that NFSv4 clients find room. A new host replaces the host that has been silent for longest, with
- * the locks that it left, if its address has no NFSv4 client and it has been silent for a lease.
+ * holders. When a holder's share of clients is full, the holder's next client replaces one of the
+ * same holder. The last eighth of a peer's share of opens and locked ranges, and of one client's
+ * limit, is for principals with few opens and ranges. Hosts that lock by NLM never expire. The
+ * number of hosts is limited, to leave room for NFSv4 clients. A new host replaces the host that
+ * has been silent for longest, together with the remaining locks of the old host. The old host must
+ * have been silent for a lease, and its address must have no NFSv4 client.
  *
- * A new session reserves memory for all replies that its slots may come to keep, so a slot never
- * has to break the promise. The memory comes from the heap as replies come. The fuller the common
- * budget, the fewer slots a new session gets.
+ * A new session reserves a part of the common budget for all replies that the slots may have to
+ * keep, so a slot can always keep the promised reply. Heap memory is allocated only when a reply is
+ * kept. The fuller the common budget, the fewer slots a new session gets.
  *
  * Principals. Operations that manage a client (CREATE_SESSION, BIND_CONN_TO_SESSION,
- * DESTROY_SESSION, DESTROY_CLIENTID) are done only for the principal of its EXCHANGE_ID. State
- * protection is SP4_NONE: a SEQUENCE from any sender binds its connection to the session that it
- * names. So session IDs are random, and only their client is told.
+ * DESTROY_SESSION, DESTROY_CLIENTID) are done only for the principal of the client's EXCHANGE_ID.
+ * State protection is SP4_NONE: a SEQUENCE from any sender binds the sender's connection to the
+ * named session. So session IDs are random, and the server tells a session ID only to the session's
+ * client.
  *
- * Locks, in the order in which they may be taken together:
+ * Locks, in the order in which one thread may take several:
  *     state->lock       client and session lists, client records' confirmation, epochs
  *     state->index_lock the sessions by their number: read by every SEQUENCE, changed with both
  *     session->lock     slots, the backchannel
@@ -41,12 +44,12 @@
  *     delegs.lock       the list of delegations, recalls to be sent
  *     client->lock      the client's table of states
  *     waits.lock        lock owners that wait for locks; with obj->lock, not with client->lock
- * and, never together with any of them, the lock of grace.c for writing the record of clients. None
- * is held over a call to the transport; obj->lock is held over open(2) of its file.
+ * and, never together with any other lock, the lock of grace.c for writing the record of clients.
+ * No lock is held over a call to the transport; obj->lock is held over open(2) of the file.
  *
- * References. The table and each request that runs in a session hold the session. The table, its
- * sessions and requests hold a client. Its client's table, and each READ or WRITE that uses its
- * descriptors, hold a state.
+ * References. The table and each request that runs in a session hold the session. The table, the
+ * client's sessions and the client's requests hold a client. The client's table of states, and each
+ * READ or WRITE with the state's descriptors, hold a state.
  */
 #ifndef RNFS_SERVE_STATE_TABLES_H
 #define RNFS_SERVE_STATE_TABLES_H
@@ -61,7 +64,7 @@
 #include "transport/share.h"
 
 #define STATE_MAX_CLIENTS  1024
-#define STATE_MAX_UNCONF   256	 /* of them not confirmed yet */
+#define STATE_MAX_UNCONF   256	 /* clients not confirmed yet */
 #define STATE_MAX_ALL	   4096	 /* sessions of all clients */
 #define STATE_MAX_SESSIONS 64	 /* of one client */
 #define STATE_MAX_SLOTS	   128	 /* of one session */
@@ -71,7 +74,7 @@
 #define STATE_MAX_MSG                                                                              \
 	((1u << 20) + (16u << 10))   /* bytes of a request or a reply, payload and all */
 #define STATE_MAX_CACHED 4096	     /* bytes of a reply that a slot keeps */
-#define STATE_MIN_CACHED 512	     /* and that it may keep even if the client asked for less */
+#define STATE_MIN_CACHED 512	     /* no slot has a lower limit */
 #define STATE_MAX_CACHE	 (64u << 20) /* bytes of slots and kept replies of all sessions */
 
 #define STATE_ALL_RANGES 65536	/* locked byte ranges of all clients */
@@ -80,7 +83,7 @@
 /* Resources of which one holder (share.h: an address, and a local user) has its share only. */
 enum state_share {
 	SHARE_CLIENTS, /* STATE_MAX_CLIENTS: a half */
-	SHARE_NLM,     /* half of the clients may be NLM hosts: a half of that */
+	SHARE_NLM,     /* half of the clients may be NLM hosts; one holder has half of the hosts */
 	SHARE_CACHE,   /* STATE_MAX_CACHE: a half */
 	SHARE_STATES,  /* STATE_ALL_STATES: a half */
 	SHARE_OPENS,   /* descriptors: two thirds, as for one client */
@@ -110,7 +113,7 @@ struct state {
 	struct grace *grace;	 /* of clients with state; NULL: no record and no grace period */
 	_Atomic uint32_t nopens; /* of all clients */
 	uint32_t max_opens;
-	uint32_t boot; /* in every id that this run gives out */
+	uint32_t boot; /* in every id of this run */
 	uint32_t next_client;
 	uint32_t lease_s;
 };

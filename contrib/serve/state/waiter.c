@@ -172,7 +172,7 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 		if (w->obj != o)
 			continue;
 		if (is_of(w, c, owner))
-			break; /* waiters behind this one have no precedence over it */
+			break; /* later waiters have no precedence over w */
 		first = w->told_ns && clock_age(now, w->told_ns) < FIRST_NS &&
 			excludes(&w->want, want);
 		if (first)

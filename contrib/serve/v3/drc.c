@@ -40,10 +40,10 @@ struct drc_entry {
 	struct drc_key key;
 	bool done;
 	bool undone; /* with done: the call was not carried out; the next thread carries it out */
-	unsigned waiters; /* threads that wait for this entry, and keep it */
+	unsigned waiters; /* threads that wait for the entry, and so keep the entry */
 	uint64_t at_ns;
 	uint32_t len;	/* 0: no answer */
-	uint8_t *reply; /* allocated before the call, so that its answer can be kept */
+	uint8_t *reply; /* allocated before the call, so that the answer can be kept */
 	TAILQ_ENTRY(drc_entry) link;
 	LIST_ENTRY(drc_entry) hash;
 };

@@ -3,8 +3,8 @@
  *
  * drc: the duplicate request cache of NFSv3 (RFC 1813 section 4.5).
  *
- * A client that has lost its connection sends calls again, although the server may have carried
- * them out. A second REMOVE would then fail. The cache keeps the answers to calls that must not be
+ * A client that has lost its connection sends calls again, although the server may have carried out
+ * the calls. A second REMOVE would then fail. The cache keeps the answers to calls that must not be
  * carried out twice. The key of an answer consists of the values that such a call repeats: the
  * client's address, with the port where clients keep theirs (TCP), XID, program, version,
  * procedure, credential, and length and checksum of the arguments. So a different call, also of

@@ -218,8 +218,8 @@ static bool do_test(struct nlm_call *c)
 
 /* Notes the number of the host's status monitor. Another number than before: the host has
  * restarted, and the holders of its locks are gone. told: the host itself says so; otherwise a
- * first number means nothing. True: the locks are free now. Other calls with that number wait until
- * the locks are free, so that no lock of theirs is dropped with the old ones. */
+ * first number means nothing. True: the locks are free now. Other calls with the number wait until
+ * the locks are free, so that the locks of such calls are not dropped with the old ones. */
 static bool note_state(struct serve *sv, struct client *host, uint32_t number, bool told)
 {
 	bool restarted;

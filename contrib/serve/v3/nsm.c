@@ -3,7 +3,7 @@
  *
  * nsm: SM_NOTIFY, both ways.
  *
- * The notifier's list is its thread's alone; lock guards stop.
+ * Only the notifier's thread uses the list; lock guards stop.
  */
 #include "contrib/serve/v3/nsm.h"
 
@@ -70,7 +70,7 @@ struct told {
 struct nsm_notifier {
 	struct grace *grace;
 	pthread_t thread;
-	char name[256]; /* this host's */
+	char name[256]; /* our host's */
 	uint32_t state; /* odd, different in each run */
 	LIST_HEAD(, told) list;
 	pthread_mutex_t lock;

@@ -4,7 +4,7 @@
  * nsm: the Network Status Monitor protocol version 1, as far as a lock manager needs it: notices of
  * restarts from hosts to the server, and from the server to hosts.
  *
- * SM_NOTIFY of a restarted host frees the locks of the host of that name at the sender's address
+ * SM_NOTIFY of a restarted host frees the locks of the named host at the sender's address
  * (nlm_address()), and no other locks. The procedures between a host and its own status monitor
  * (SM_MON and its like) are not served.
  *

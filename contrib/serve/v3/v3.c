@@ -293,7 +293,7 @@ void v3_end(struct v3_call *c, void (*done)(struct v3_call *c))
 	stable_finish(c->sv->stable, &c->last);
 }
 
-/* A call on its way through ident_call(). */
+/* A call for ident_call(). */
 struct job {
 	struct v3_call *c;
 	enum serve_result result;

@@ -3,9 +3,9 @@
  *
  * v3: NFS version 3 (RFC 1813), a procedure under way.
  *
- * A procedure is a function from arguments to a status of NFSv4, like the functions that it shares
- * with that version. The dispatcher (v3.c) converts the status to one of NFSv3. The procedure fills
- * in c->res, and the attributes there also when it fails. The dispatcher sets the status there and
+ * A procedure is a function from arguments to a status of NFSv4, like the functions that both
+ * versions share. The dispatcher (v3.c) converts the status to one of NFSv3. The procedure fills in
+ * c->res, and the attributes there also when it fails. The dispatcher sets the status there and
  * encodes c->res, unless the procedure has done so (c->put).
  *
  * Before the call, the handles have become objects, the caller's identity is assumed, and a change

@@ -68,7 +68,7 @@ static uint32_t new_status(uint32_t status)
 	return status == NFS4ERR_BADNAME ? (uint32_t)NFS4ERR_EXIST : status;
 }
 
-/* CREATE of an existing file: truncates the file if the client asks for that. */
+/* CREATE of an existing file: truncates the file if the client asks. */
 static uint32_t truncate_found(struct v3_call *c, const struct file_open *f)
 {
 	struct fdcache_use *use = NULL;
@@ -169,7 +169,7 @@ uint32_t v3_mknod(struct v3_call *c, const struct nfs3_args *args)
 		.rdev_minor = a->rdev_minor};
 
 	if (a->type == NFS_DIR || a->type == NFS_LNK)
-		return NFS4ERR_BADTYPE; /* these types have procedures of their own */
+		return NFS4ERR_BADTYPE; /* for MKDIR and SYMLINK */
 	return make(c, &a->where.name, &n);
 }
 

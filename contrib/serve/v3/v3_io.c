@@ -48,7 +48,7 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 		return NFS4_OK;
 	*fd = open_file(o, write, &both);
 	if (*fd == -EACCES) {
-		ident_suspend(); /* file_may_use() permits it */
+		ident_suspend(); /* file_may_use() has permitted the call */
 		*fd = open_file(o, write, &both);
 		ident_resume();
 	}
@@ -58,7 +58,7 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 	return *use ? NFS4_OK : NFS4ERR_DELAY;
 }
 
-/* How many bytes of a READ's data fit: into its Write chunk, or inline. */
+/* The number of bytes of a READ's data that fit into the Write chunk, or inline. */
 static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 {
 	uint32_t room = req->nsinks ? req->sink[0] : 0;
@@ -70,8 +70,8 @@ static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 	return count < room ? count : room;
 }
 
-/* *st: the file's attributes after the READ, if this function had to get them; otherwise stx_mask
- * is 0. */
+/* *st: the file's attributes after the READ, if the function had to get the attributes; otherwise
+ * stx_mask is 0. */
 static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int fd, struct statx *st)
 {
 	struct nfs3_read_res *r = &c->res.u.read;

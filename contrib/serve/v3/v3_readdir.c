@@ -3,8 +3,8 @@
  *
  * v3_readdir: READDIR and READDIRPLUS.
  *
- * NFSv3 clients also get "." and "..". These have the cookies 1 and 2, which dir.h leaves free;
- * dir.h's cookies begin behind them.
+ * NFSv3 clients also get "." and "..". The two entries have the cookies 1 and 2, which dir.h leaves
+ * free; dir.h's cookies begin behind 2.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct list {
 		names; /* bytes of names, numbers and cookies: the limit, and the sum so far */
 };
 
-/* Puts an entry for the object o with attributes *st (o NULL: unknown). False: it does not fit. */
+/* Puts an entry for the object o with attributes *st (o NULL: unknown). False: no room. */
 static bool put(struct list *l, struct nfs3_entry *ent, struct obj *o, const struct statx *st)
 {
 	uint32_t size = 8 + 4 + ent->name.len + xdr_pad(ent->name.len) + 8;

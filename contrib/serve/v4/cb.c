@@ -4,15 +4,16 @@
  * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.2, 20.9, 20.11).
  *
  * The server probes the backchannel after a session with one was made, or a connection was bound to
- * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both are answered, SEQUENCE reports
- * nothing about the backchannel. If a call fails, SEQUENCE reports SEQ4_STATUS_CB_PATH_DOWN.
- * Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR. A client that has
- * never answered CB_SEQUENCE with NFS4_OK gets no delegation, and its OPENs probe again.
+ * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until the client has answered both, SEQUENCE
+ * reports nothing about the backchannel. If a call fails, SEQUENCE reports
+ * SEQ4_STATUS_CB_PATH_DOWN. Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and
+ * CB_GETATTR. A client that has never answered CB_SEQUENCE with NFS4_OK gets no delegation, and
+ * each OPEN of the client probes again.
  *
  * A session's backchannel has one slot. One call runs at a time, and a bounded number of notices
  * waits in the session. A notice that cannot be sent is dropped. A client that waits for a lock
  * asks again anyhow. A request that waits for CB_GETATTR waits only for a short time (inquiry.h). A
- * recall is repeated (deleg.h), also over a failed backchannel, because that may work again.
+ * recall is repeated (deleg.h), also over a failed backchannel, which may work again.
  */
 #include "contrib/serve/v4/cb.h"
 
@@ -30,7 +31,7 @@
 
 #define CB_ARGS_MAX 1536 /* CB_NOTIFY_LOCK with the longest owner and handle */
 #define CB_MS	    10000
-#define GETATTR_MS  2000 /* a recall may wait behind it */
+#define GETATTR_MS  2000 /* a recall may wait behind a CB_GETATTR */
 #define NOTICES_MAX 64	 /* of one session */
 
 struct callback {
@@ -39,7 +40,7 @@ struct callback {
 	struct rpc_call call;
 	uint32_t seq;
 	bool again;	       /* a second sequence number was tried */
-	struct notice *notice; /* the notice in this call; NULL: only CB_SEQUENCE */
+	struct notice *notice; /* the notice in the call; NULL: only CB_SEQUENCE */
 };
 
 static int send_sequence(struct callback *cb);
@@ -251,10 +252,10 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 	uint32_t status = NFS4_OK;
 	const char *why = error ? strerror(-error) : check_sequence(cb, res, &status);
 
-	/* The sequence ID is used up if the client took it now, or says that it did so before. With
-	 * any other status the ID stays unused, but the answer shows that the path works. For
-	 * example, a client answers NFS4ERR_DELAY while it is setting up its session. Only NFS4_OK
-	 * shows that the client would obey a recall. */
+	/* The sequence ID is used up if the client has taken the ID now, or reports an earlier use.
+	 * With any other status the ID stays unused, but the answer proves a working path. For
+	 * example, a client answers NFS4ERR_DELAY while setting up the session. Only NFS4_OK shows
+	 * that the client would obey a recall. */
 	if (!why && (status == NFS4_OK || is_taken(status))) {
 		pthread_mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
@@ -272,7 +273,7 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 		why = strerror(-error);
 	}
 	callback_end(cb, why);
-	cb_notify_all(sv); /* goes on with requests that waited for this answer */
+	cb_notify_all(sv); /* continues requests that waited for the answer */
 }
 
 static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
@@ -330,7 +331,7 @@ static struct session *session_for(struct serve *sv, const struct notice *n)
 	return session_with_back(&sv->state, n->clientid);
 }
 
-/* Puts n into its session, and sends it if the slot is free. */
+/* Queues n in its session, and sends n if the slot is free. */
 static void notify(struct serve *sv, struct notice *n)
 {
 	struct session *ses = session_for(sv, n);

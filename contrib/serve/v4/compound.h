@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * compound: a COMPOUND under way (RFC 8881 section 16.2), as its operations see and change it.
+ * compound: a COMPOUND under way (RFC 8881 section 16.2), as seen and changed by its operations.
  */
 #ifndef RNFS_SERVE_V4_COMPOUND_H
 #define RNFS_SERVE_V4_COMPOUND_H
@@ -12,7 +12,7 @@
 #include "contrib/serve/state/inquiry.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
-/* An operation, and where its result begins. */
+/* An operation, and the beginning of the operation's result. */
 struct place {
 	bool known;
 	uint32_t op, index;
@@ -32,7 +32,7 @@ struct compound {
 	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
 	const struct obj *seen; /* the object of seen_st; not referenced. NULL: seen_st is unset */
-	struct statx seen_st;	/* its attributes, found by the operation before */
+	struct statx seen_st;	/* attributes of `seen`, from the previous operation */
 	bool put;		/* the failed operation has put its result */
 	size_t res_max;		/* most bytes of c->out */
 	bool sink_passed;	/* a READ left its Write chunk empty */
@@ -60,7 +60,7 @@ struct compound {
 	/* where in out the WRITE behind VERIFY tells how stable its data is; 0: no such WRITE */
 	size_t committed_at;
 	bool replayed; /* out holds the answer of an earlier run */
-	/* referenced: probe its backchannel after the reply */
+	/* referenced: probe the session's backchannel after the reply */
 	struct session *probe;
 	/* the end */
 	uint32_t status;	/* of the last operation */
@@ -75,8 +75,9 @@ struct compound {
 	void (*done)(struct compound *c);
 };
 
-/* Adds an operation, just decoded, to c->sum. Its bytes are those of in from `from` to in->pos.
- * Left out are bytes that a requester may send inline the first time and by a chunk the next. */
+/* Adds an operation, just decoded, to c->sum. The operation's bytes are in `in`, from `from` to
+ * in->pos. Left out are bytes that a requester may send inline the first time and by a chunk the
+ * next. */
 void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
 /* Remembers *st as the attributes of o, the current object, for a GETATTR that follows. */

@@ -52,8 +52,8 @@ static bool only_set(const struct compound *c, const struct nfs4_bitmap *want)
 }
 
 /* Adds the holder's answer to the inquiry of this operation: section 10.4.3. The holder has changed
- * the file in two cases. Its change attribute differs from the one that came with the delegation,
- * or its size differs from the one on disk. */
+ * the file in two cases: the change attribute differs from the attribute at the grant of the
+ * delegation, or the size differs from the size on disk. */
 static void add_said(struct compound *c, struct nfs4_attrs *attrs)
 {
 	const struct inquiry *q = &c->inquiry;

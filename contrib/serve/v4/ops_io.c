@@ -80,7 +80,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* How many bytes of a READ's data fit: into its Write chunk, or inline. */
+/* The number of bytes of a READ's data that fit into the Write chunk, or inline. */
 static uint32_t read_room(const struct compound *c, uint32_t count)
 {
 	uint32_t sink = rpc_req_room(c->req);
@@ -168,7 +168,7 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 
 	if (a->count && !r.eof) {
 		/* Payload i goes into Write chunk i, and a READ without data is no payload. After a
-		 * READ that left its chunk empty, the chunks can no longer be told apart. */
+		 * READ has left a chunk empty, later payloads would land in the wrong chunk. */
 		if (!room || c->sink_passed)
 			return NFS4ERR_REP_TOO_BIG;
 		if (io_payload_ok(c))
@@ -302,9 +302,9 @@ uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
-/* A WRITE behind a successful VERIFY appends: the client verifies the end of the file first. If
- * sent a second time, its VERIFY would fail. So the answer is kept for the next run, before any
- * sync. */
+/* A WRITE behind a successful VERIFY appends: the client verifies the end of the file first. If the
+ * client repeated the COMPOUND, the VERIFY would fail. So the answer is kept for the next run,
+ * before any sync. */
 uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_write_args *a = &args->u.write;

@@ -3,7 +3,7 @@
  *
  * ops_open: OPEN, CLOSE, OPEN_DOWNGRADE (RFC 8881 sections 18.16, 18.2, 18.18).
  *
- * file.h finds and makes files; this file turns them into opens of their clients.
+ * file.h finds and makes files; this file turns files into opens of clients.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static enum file_how how(const struct nfs4_open_args *a)
 	return a->mode == GUARDED4 ? FILE_GUARDED : FILE_UNCHECKED;
 }
 
-/* A client that has made a file and opens it only to read gets a descriptor that cannot write. A
+/* A client that makes a file and opens the file only to read gets a read-only descriptor. A
  * writable descriptor would be in the way of a read delegation. */
 static void keep_reader(struct opened *op)
 {
@@ -104,7 +104,7 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 }
 
 /* Opens a file of which the client holds a delegation, for an open that the client has already made
- * under that delegation. */
+ * under the delegation. */
 static uint32_t open_delegated(
 	struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {

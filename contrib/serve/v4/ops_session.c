@@ -123,7 +123,7 @@ static void begin_sum(struct compound *c, const struct nfs4_sequence_args *a)
 	c->summed = 0;
 }
 
-/* Is this the request of the answer rep? Compares the operations that were carried out. */
+/* Does the request belong to the answer rep? Compares the executed operations. */
 static bool same_request(
 	struct compound *c, const struct nfs4_sequence_args *a, const struct slot_replay *rep)
 {
@@ -151,7 +151,7 @@ static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 }
 
 /* An earlier run has carried out nops operations of the request. Syncs the file of a WRITE among
- * them, because the answer says that the data is stable. A status. */
+ * them, because the answer promises stable data. A status. */
 static uint32_t sync_written(struct compound *c, uint32_t nops)
 {
 	struct xdr_in in = c->req->args;
@@ -267,7 +267,7 @@ uint32_t op_bind_conn_to_session(struct compound *c, const struct nfs4_args *arg
 		return NFS4ERR_BADSESSION;
 	if (!client_same_principal(&ses->client->cred, &c->req->cred)) {
 		session_put(&c->sv->state, ses);
-		return NFS4ERR_BADSESSION; /* WRONG_CRED is not among its errors */
+		return NFS4ERR_BADSESSION; /* NFS4ERR_WRONG_CRED is not a legal error here */
 	}
 	if (back && c->req->xprt) {
 		session_set_back(ses, c->req->xprt);

@@ -17,8 +17,8 @@
 
 #define VALUE_HEAD 12u /* operation, status, length */
 
-/* Puts a value, if it fits. A long value is sent from the buffer that it was read into. No value
- * goes into a Write chunk. */
+/* Puts a value, if there is room. A long value is sent from the buffer into which it was read. No
+ * value goes into a Write chunk. */
 static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 {
 	struct nfs4_getxattr_res res = {.value = {buf->data, len}};

@@ -180,7 +180,7 @@ static bool may_be_placed(uint32_t op)
 	return op == OP_READLINK || (ulb_nfs4_op(op) & ULB_DDP_RES);
 }
 
-/* Runs the next operation. Returns its status; its result is in the reply. */
+/* Runs the next operation. Returns the status; the result is in the reply. */
 static uint32_t run_one(struct compound *c, struct xdr_in *in)
 {
 	size_t mark = c->out->len;
@@ -269,7 +269,7 @@ static void keep_reply(struct compound *c)
 
 /* Keeps the answer, as it is now, for the server's next run. Not an answer about opens, which that
  * run does not know. An answer about appended data is kept as if the data were stable. The next run
- * syncs before it gives the answer, and a COMMIT sent to that run could not tell. */
+ * syncs before giving the answer, and a COMMIT sent to the next run could not report a loss. */
 static void keep_for_next_run(struct compound *c)
 {
 	bool appended = c->committed_at && c->committed_at < c->out->len;
@@ -389,7 +389,7 @@ void compound_end(struct compound *c, void (*done)(struct compound *c))
 	stable_finish(c->sv->stable, &c->last);
 }
 
-/* A COMPOUND on its way through ident_call(). */
+/* A COMPOUND for ident_call(). */
 struct job {
 	struct compound *c;
 	bool ok;
