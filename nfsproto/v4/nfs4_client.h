@@ -90,7 +90,7 @@ void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
 
-/* nfs4_ops_open.c: op is an OPEN whose attributes have come. If the caller must set the times, the
+/* nfs4_ops_open.c: the attributes of an OPEN op have come. If the caller must set the times, the
  * times in op become those of the change: the server's values there are a verifier. */
 void nfs4_open_times(struct nfs_op *op);
 
@@ -108,7 +108,7 @@ int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome
 
 #define NFS4_OFFLOADS 16u
 
-/* The end of an asynchronous copy whose CB_OFFLOAD came before any op waited for it. */
+/* The end of an asynchronous copy: CB_OFFLOAD came before any op waited for it. */
 struct nfs4_offload {
 	bool set;
 	uint8_t other[NFS4_STATEID_OTHER];
@@ -135,7 +135,7 @@ void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
  * at the file. o NULL: with the mount's own credential. */
 int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms);
-/* nfs4_task_bind() for one of the mount's ops, on the connection whose turn it is. */
+/* nfs4_task_bind() for one of the mount's ops, on the next connection in turn. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
 /* The COMPOUND ends here unless the current object is that of fh. */
@@ -169,8 +169,8 @@ struct nfs4_owners nfs4_names_owners(struct nfs4_client *c);
 /* op, which is not under way, has succeeded except for such names. True: it must wait and then get
  * the attributes again. */
 bool nfs4_names_wait(struct nfs_op *op);
-/* op, which is about to start, may be a SETATTR with owners whose names must be known first. True:
- * op must wait for the names. */
+/* op, which is about to start, may be a SETATTR that needs the names of owners. True: op must wait
+ * for the names. */
 bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op);
 /* Starts op in time, after one of these functions has told that op waits. */
 void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op);

@@ -37,7 +37,7 @@ void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh);
 void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name);
 void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want);
 void nfs4_comp_access(struct nfs4_comp *k, uint32_t want);
-/* READ, whose data goes to `to`, the one sink of call, which k builds. */
+/* READ into `to`, the one sink of call, which k builds. */
 void nfs4_comp_read(struct nfs4_comp *k, const struct nfs4_read_args *a, struct rpc_call *call,
 	const struct seg_list *to);
 

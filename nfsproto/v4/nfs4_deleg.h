@@ -86,7 +86,7 @@ struct nfs4_deleg {
 	_Atomic uint64_t used_ns;
 	TAILQ_HEAD(, nfs_open) opens; /* local opens */
 	struct nfs_open *claiming;    /* RETURNING: the local open that is becoming a real one */
-	/* RETURNING: the context whose range is being sent to the server, referenced; or NULL */
+	/* RETURNING: the context of the range being sent to the server, referenced; or NULL */
 	struct nfs4_lockctx *pushing;
 	struct lock_range range;
 	struct nfs_op *op; /* RETURNING */

@@ -90,7 +90,8 @@ struct nfs4_lockctx {
 	bool pushed; /* local: but the server may know some of the locks; the ranges do not change
 			then */
 	uint32_t npushed;   /* pushed: the number of ranges that the server knows */
-	uint64_t pushed_by; /* the last delegation at whose return all ranges went to the server */
+	uint64_t pushed_by; /* the last delegation that sent all ranges to the server at its return
+			     */
 };
 
 enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
@@ -154,9 +155,8 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 /* nfs4_lock_io.c. op is about to be sent at `now`: 0; -EAGAIN: not yet, a lock that op relies on is
  * in doubt; -EIO: such a lock is lost. */
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
-/* Is all of first..last certainly locked exclusively, at `now`, by an owner on whose locks changes
- * of the file through o rely? Returns a number that stays the same while the owner's locks do; 0:
- * no. */
+/* Is all of first..last certainly locked exclusively, at `now`, by an owner on which changes of the
+ * file through o rely? Returns a number that stays the same while the owner's locks do; 0: no. */
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now);
 /* nfs_lock_guard(). */

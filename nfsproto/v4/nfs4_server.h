@@ -121,7 +121,7 @@ struct nfs4_user {
 	bool soft;
 	unsigned soft_ms; /* soft: longest time of retries of an op */
 	bool stopping;	  /* slots.lock: no new ops of this user, and no visits */
-	/* Started ops of this user whose done has not returned. Counts up under slots.lock. */
+	/* Started ops of this user until done has returned. Counts up under slots.lock. */
 	atomic_uint nops;
 };
 
@@ -257,7 +257,7 @@ struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv);
 /* Adds a user at any time. The user takes a reference. */
 void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u);
 /* The user is about to leave: only its ops with NFS4_F_LAST start any more, and the state manager
- * visits the user no more. Waits for the end of a visit, whose calls to the server have some
+ * visits the user no more. Waits for the end of a visit; a visit's calls to the server have some
  * seconds. */
 void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u);
 /* The user's last op has ended: the user leaves, and its reference goes. For the last user: until:

@@ -122,7 +122,8 @@ static inline struct nfs4_server *nfs4_task_server(const struct nfs_op *op)
 	return op->be.v4.conn->srv;
 }
 
-/* The outcome of an op whose walk (nfs4_compound.h) ended with rc, or with a negative errno. */
+/* The outcome of an op after a walk (nfs4_compound.h) that ended with rc, or after a negative
+ * errno. */
 static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
 {
 	return rc > 0 ? NFS_STATUS : nfs_failed(op, rc);
@@ -131,12 +132,12 @@ static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
 /* Makes op, which is not under way, an op of kind for conn, of u or (NULL) of the server itself.
  * Clears all other back-end members of op. */
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind);
-/* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
+/* Starts (or starts again) an op with its kind set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs_op *op);
 /* Ends op: calls done. No lock held. */
 void nfs4_task_end(struct nfs_op *op, int error);
-/* op, which is not under way, may have a slot whose request the server may have counted. That slot
- * is given back as DOUBTFUL. slots.lock held. */
+/* op, which is not under way, may have a slot with a request that the server may have counted. The
+ * slot is given back as DOUBTFUL. slots.lock held. */
 void nfs4_task_give_up_slot_locked(struct nfs_op *op);
 /* Asks op to end early (nfs_cancel()); slots.lock held. Its done is called later, from another
  * thread. */
