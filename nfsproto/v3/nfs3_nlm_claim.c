@@ -4,20 +4,20 @@
  * nfs3_nlm_claim: finds out whether locks are still held after a lost connection. For the thread of
  * nfs3_nlm.h.
  *
- *     LOCK with reclaim --granted--> held: the server has restarted, this is its grace period
+ *     LOCK with reclaim --granted--> held: the server has restarted, and is in its grace period
  *          |       \--denied--> lost
  *          | denied, no grace period
  *          v
- *     TEST for another owner --no owner has it--> lost
+ *     TEST for another owner --no owner has the lock--> lost
  *          |       \--we have it, by the answer--> held: the server has not restarted
  *          |       \--another has it alone, by the answer--> lost
  *          | an owner has it
  *          v
- *     LOCK --granted--> held: no lock conflicts, so it was ours (or, of a shared
- *                  \--denied--> lost                              lock, that of another reader)
+ *     LOCK --granted--> held: no lock conflicts, so the lock was ours (or, if shared,
+ *                  \--denied--> lost                       another reader's)
  *
- * A lock without an owner is not taken again: another client may have had it meanwhile, and changed
- * the protected data.
+ * A lock without an owner is not taken again: another client may have had the lock meanwhile, and
+ * changed the protected data.
  */
 #include "nfsproto/v3/nfs3_nlm_claim.h"
 
@@ -36,7 +36,7 @@ static enum claim whose(const struct nfs3_client *c, const struct nfs3_lock_ctx 
 	char oh[NFS3_NLM_OH_SIZE];
 	uint32_t len = nfs3_nlm_oh(c, ctx, oh);
 
-	if (h->oh.len == 0) /* servers that hide the handle have their own number as svid, too */
+	if (h->oh.len == 0) /* a server that hides the handle has its own number as svid, too */
 		return CLAIM_LATER;
 	if (h->svid == ctx->svid && h->oh.len == len && memcmp(h->oh.data, oh, len) == 0)
 		return CLAIM_HELD;
