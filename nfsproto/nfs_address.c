@@ -28,7 +28,7 @@ static void explain(const char *host, int family, int error, struct err *e)
 			error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
 }
 
-/* A link-local address needs its link: without one connect(2) only says EINVAL. */
+/* A link-local address needs a link: without one connect(2) only returns EINVAL. */
 static bool lacks_scope(const struct addrinfo *a)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a->ai_addr;
@@ -50,8 +50,8 @@ static bool usable(const struct addrinfo *a)
 	return (a->ai_family == AF_INET || a->ai_family == AF_INET6) && !lacks_scope(a);
 }
 
-/* Goes through the list by turns. Returns the next usable address of the family whose turn it is,
- * or of the other family if none is left. Moves *at behind the returned address. */
+/* Goes through the list by turns. Returns the next usable address of the family in turn, or of the
+ * other family if none is left. Moves *at behind the returned address. */
 static struct addrinfo *next_of(struct addrinfo *at, bool of_first, int first)
 {
 	while (at && !(usable(at) && (at->ai_family == first) == of_first))

@@ -82,7 +82,7 @@ static unsigned default_port(const struct nfs_mount_params *p)
 	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
 }
 
-/* Keeps the addresses that were not tried. Returns their number. */
+/* Keeps the untried addresses. Returns their number. */
 static unsigned drop_tried(struct dial_addr *a, unsigned n)
 {
 	unsigned left = 0;
@@ -94,7 +94,7 @@ static unsigned drop_tried(struct dial_addr *a, unsigned n)
 }
 
 /* Tries all addresses in parallel. If the one that connected fails later, in the hand-shake, tries
- * the addresses that are left. */
+ * the remaining addresses. */
 static struct rpc_client *connect_any(
 	struct rpc_client_params *rp, struct dial_addr *a, unsigned n, struct err *e)
 {
@@ -215,7 +215,7 @@ static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct
 }
 
 /* Mounts by the newest version that the server speaks. As mount.nfs does, also tries NFSv3 if the
- * server has NFSv4 but no such path there: some servers have exports that only MOUNT leads to. */
+ * server has NFSv4 but no such path there: some servers have exports that only MOUNT can reach. */
 static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 {
 	struct err four = {.kind = ERR_NONE}, three = {.kind = ERR_NONE};
@@ -423,7 +423,7 @@ static int check_dir_name(const struct nfs_fh *dir, const struct nfs_name *n, in
 	return rc ? rc : check_new_name(n, dot_error);
 }
 
-/* The blocks of an open's sink must be ones that can be held, for they may be needed after its
+/* The blocks of an open's sink must allow references, for the blocks may be needed after the open's
  * op. */
 static bool can_be_held(const struct seg_list *l)
 {

@@ -10,31 +10,31 @@
 #include "nfsproto/nfs_count.h"
 #include "nfsproto/nfs_op.h"
 
-/* --- what a mount tells its user unasked ----------------------------------------------------- */
+/* --- unasked news from a mount to its user --------------------------------------------------- */
 
 enum nfs_lost {
-	NFS_LOST_LOCK, /* a byte-range lock: I/O under it fails until it is unlocked */
-	NFS_LOST_OPEN, /* an open file: I/O through it fails until it is closed */
-	NFS_LOST_GAP, /* an open file was opened again: other clients may have changed it in between
-		       */
+	NFS_LOST_LOCK, /* a byte-range lock: I/O under the lock fails until it is unlocked */
+	NFS_LOST_OPEN, /* an open file: I/O through the open fails until it is closed */
+	NFS_LOST_GAP,  /* an open file was opened again: other clients may have changed the file in
+			  between */
 };
 
 enum nfs_connection {
 	NFS_CONNECTION_LOST,	/* operations under way are sent again over the next connection */
-	NFS_CONNECTION_BACK,	/* no operation was sent over it yet */
+	NFS_CONNECTION_BACK,	/* no operation was sent over the new connection yet */
 	NFS_CONNECTION_SILENT,	/* the server does not answer; reported once, until */
 	NFS_CONNECTION_ANSWERS, /* the server answers again */
 };
 
 /* The mount's upcalls to its user. Any may be NULL. The mount calls them from within
- * nfs_client_new() until nfs_client_free(), on the thread named with each. An upcall must only
- * leave word. It must neither wait nor call nfs_* functions: calls to the server end on these
- * threads, and the callback service's lock may be held (NFSv4: recalled, connection). fh and attr
- * are valid during the call. */
+ * nfs_client_new() until nfs_client_free(), on the thread named with each. An upcall must only take
+ * note. It must neither wait nor call nfs_* functions: calls to the server end on these threads,
+ * and the callback service's lock may be held (NFSv4: recalled, connection). fh and attr are valid
+ * during the call. */
 struct nfs_client_upcalls {
-	/* A delegation of fh (NFSv4) is not held any more. Either the server has recalled it for
-	 * another client, and it goes back (the progress thread); or it is lost (the state
-	 * manager's thread). */
+	/* A delegation of fh (NFSv4) is not held any more. Either the server has recalled the
+	 * delegation for another client, and the delegation goes back (the progress thread); or the
+	 * delegation is lost (the state manager's thread). */
 	void (*recalled)(void *ctx, const struct nfs_fh *fh);
 	/* A write delegation of fh with that number is about to go back. The user must make the
 	 * data of the file safe and then call nfs_deleg_flushed(), which may happen at once. Then
@@ -65,7 +65,7 @@ struct nfs_client_upcalls {
 /* NFSv4 sends owners as numbers or as names (user@domain). */
 enum nfs_idmap {
 	NFS_IDMAP_AUTO,	   /* accepts both; sends numbers, or names to servers that want names */
-	NFS_IDMAP_NUMERIC, /* numbers only: a name becomes nobody */
+	NFS_IDMAP_NUMERIC, /* numbers only: a name becomes the user nobody */
 	NFS_IDMAP_NAME,	   /* accepts both; sends names */
 };
 
@@ -110,7 +110,7 @@ struct nfs_mount_params {
 #define NFS_HAS_XATTR (1u << 1)
 #define NFS_HAS_ACL   (1u << 2)
 #define NFS_HAS_UMASK (1u << 3) /* NFS_SET_UMASK may be used */
-/* Names that differ in case alone are one name, or the server does not say. */
+/* Names that differ in case alone are one name, or the server does not tell. */
 #define NFS_FOLDS_CASE (1u << 4)
 
 struct nfs_client_info {
@@ -141,7 +141,7 @@ void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count
  * -ENOTCONN. Not from done. Accepts NULL, returns NULL. */
 struct nfs_client *nfs_client_free(struct nfs_client *c);
 /* nfs_client_free() must not wait for the server beyond this time, on clock_ns(); 0, the initial
- * value: as long as usual. Call before nfs_client_free(), on its thread. */
+ * value: as long as usual. Call before nfs_client_free(), on the same thread. */
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns);
 
 /* A delegation of fh with that number, which an OPEN has brought (open.deleg). Any thread; these
@@ -156,12 +156,12 @@ struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, u
 	int flags, const struct rpc_cred *cred);
 /* Gives an unwanted delegation back to the server. */
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
-/* The user has done what the upcall `flush` asked for. */
+/* The user has made the data safe, after the upcall `flush`. */
 void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 
-/* May the server have lost locks that were requested through o, as far as is known without asking
- * it? If so, I/O that relies on them should wait for the server's answer. Any thread; does not
- * wait. */
+/* May the server have lost locks that were requested through o, as far as the mount knows without
+ * asking? If so, I/O that relies on such locks should wait for the server's answer. Any thread;
+ * does not wait. */
 bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o);
 
 /* The number of one exclusive lock of bytes first..last, on which changes of the file through o

@@ -3,9 +3,9 @@
  *
  * nfs_count: how many operations a mount has sent to the server, and how long they took.
  *
- * An operation counts when it ends, if a call was made for it. Its queue time goes from the
- * caller's request (nfs_op.since_ns) until its first call was handed to a connection. Its answer
- * time goes from there to its end, repetitions included. The cost is a clock reading and some
+ * An operation counts when it ends, if a call was made for it. The queue time goes from the
+ * caller's request (nfs_op.since_ns) until the first call was handed to a connection. The answer
+ * time goes from there to the end, repetitions included. The cost is a clock reading and some
  * additions to memory that one thread mostly has for itself.
  */
 #ifndef RNFS_NFSPROTO_NFS_COUNT_H

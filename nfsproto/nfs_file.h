@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_file: a file of any type, in the terms of every NFS version: its handle, its name, its
- * attributes, its entry in a directory.
+ * nfs_file: a file of any type, in the terms of every NFS version: handle, name, attributes, entry
+ * in a directory.
  */
 #ifndef RNFS_NFSPROTO_NFS_FILE_H
 #define RNFS_NFSPROTO_NFS_FILE_H
@@ -32,7 +32,7 @@ struct nfs_name {
 	uint32_t len;
 };
 
-enum nfs_type { /* as ftype3 and nfs_ftype4 number them */
+enum nfs_type { /* numbered as ftype3 and nfs_ftype4 */
 	NFS_REG = 1,
 	NFS_DIR = 2,
 	NFS_BLK = 3,
@@ -55,8 +55,8 @@ struct nfs_attr {
 	struct timespec atime, mtime, ctime;
 };
 
-/* A file's attributes that come with an operation on its data. They let the caller tell changes by
- * this mount from changes by another client. A server need not send them. */
+/* A file's attributes that come with an operation on its data. The caller uses these to tell
+ * changes by this mount from changes by another client. A server need not send any. */
 struct nfs_data_attr {
 	bool have;	  /* the other fields are set, except those with a flag of their own */
 	bool have_before; /* before_*: just before the operation (NFSv3; NFSv4 at an append) */
@@ -70,7 +70,7 @@ struct nfs_data_attr {
 
 /* A directory's attributes that come with an operation on the names in it. */
 struct nfs_dir_attr {
-	bool have; /* the other fields are set: a server need not send them */
+	bool have; /* the other fields are set: a server need not send any */
 	/* attr is from before the operation (NFSv4's LOOKUP), otherwise from after it: a name may
 	 * have been made or removed in between */
 	bool before;
@@ -118,7 +118,7 @@ struct nfs_dirent {
 	struct nfs_fh fh;
 };
 
-/* as ACCESS3_ and ACCESS4_ number them */
+/* numbered as ACCESS3_ and ACCESS4_ */
 #define NFS_ACCESS_READ	   0x01u
 #define NFS_ACCESS_LOOKUP  0x02u
 #define NFS_ACCESS_MODIFY  0x04u

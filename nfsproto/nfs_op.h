@@ -65,13 +65,13 @@ enum nfs_op_type {
 
 const char *nfs_op_name(enum nfs_op_type t);
 
-/* Work behind a WRITE, in the same COMPOUND: sets attributes and asks for them. If it was not done,
- * the caller does it by itself; the WRITE has not failed. */
+/* Work behind a WRITE, in the same COMPOUND: sets attributes and asks for attributes. If the work
+ * was not done, the caller does the work by itself; the WRITE has not failed. */
 struct nfs_then {
 	struct nfs_sattr set; /* mask 0: sets none; neither size nor owner */
 	uint64_t asked;	      /* set by the caller: when, on clock_ns() */
 	/* out */
-	bool done; /* the work was done; attr is from after it */
+	bool done; /* the work was done; attr is from after the work */
 	struct nfs_attr attr;
 };
 
@@ -88,8 +88,8 @@ struct nfs_op {
 	void (*done)(struct nfs_op *op);
 	void *ctx;
 	int error;
-	uint64_t since_ns; /* when the caller began to want it, on clock_ns(); 0: nfs_submit() sets
-			      it */
+	uint64_t since_ns; /* when the caller began to want the op, on clock_ns(); 0: nfs_submit()
+			      sets it */
 	/* out */
 	uint64_t ended_ns; /* when done was called */
 	struct nfs_op_calls calls;
@@ -160,8 +160,8 @@ struct nfs_op {
 			 * (nfs_deleg_holds()), or 0. write: is it a write delegation? */
 			uint64_t deleg;
 			bool deleg_writes;
-			bool times_left;  /* the server has left other values in the times; those in
-					     attr are of the change */
+			bool times_left;  /* the server has left other values in the times; attr has
+					     the times of the change */
 			bool have_access; /* allowed is set */
 			uint32_t allowed;
 			bool have_data; /* the data is set; attr is a little older than the data */
@@ -181,7 +181,7 @@ struct nfs_op {
 			struct seg_list to;
 			bool want_attr; /* NFSv3 always brings attributes; NFSv4 on request, a
 					   little older than the data */
-			/* data may stay in another block if all of it is in one; see moved */
+			/* data may stay in another block if all data is in one block; see moved */
 			bool moves;
 			/* out */
 			uint32_t count;
@@ -410,7 +410,7 @@ struct nfs_op {
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
 			int first_error;   /* error of the unsure op, during the look */
-			uint64_t since_ns; /* since when the op makes no progress; 0: it does */
+			uint64_t since_ns; /* since when the op makes no progress; 0: the op does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one; LISTXATTR:
 					      cookie, number of pages; APPEND: how often the end was
@@ -421,7 +421,7 @@ struct nfs_op {
 			uint64_t cookie;       /* where a READDIR goes on, or 0 */
 			uint8_t kind, proc, state, flags, races;
 			bool cancelled;
-			bool left;		   /* cancelled, but the server may have it */
+			bool left;		   /* cancelled, but the server may have the call */
 			bool relies, pulled, held; /* I/O that relies on a lock */
 			bool unsure;		   /* as in v4 */
 			int first_error;

@@ -33,7 +33,7 @@ enum nfs_verdict {
 	NFS_V_LOOK,   /* the name tells: nfs_unsure_place(), nfs_unsure_seen() */
 };
 
-/* Gives an NFS_CREATE its mark, unless it sets an access time itself. Call before the op is
+/* Gives an NFS_CREATE its mark, unless the op sets an access time itself. Call before the op is
  * sent. */
 void nfs_unsure_mark(struct nfs_op *op);
 /* The verdict on an unsure op that has failed with error, a negative errno. */

@@ -188,7 +188,7 @@ static void nfs3_unmount(struct nfs_client *base)
 
 	nfs3_timer_stop(c);
 	base->rpc = rpc_client_free(base->rpc);
-	/* after the connection, which tells it of its return */
+	/* after the connection, which tells the lock thread of its return */
 	nfs3_nlm_finish(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_mount_leave(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_open_close_all(c);

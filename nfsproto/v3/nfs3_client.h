@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_client: the NFSv3 back end's insides: what its files share. nfs_client.h has the interface.
+ * nfs3_client: the NFSv3 back end's insides: the declarations that its files share. nfs_client.h
+ * has the interface.
  *
  *     nfs3_backend.c   mounting and unmounting; takes ops in
  *     nfs3_task.c      the life of an op
- *     nfs3_ops*.c      what each kind of call says and hears
+ *     nfs3_ops*.c      arguments and results of each kind of call
  *     nfs3_mount.c     the root handle, by the MOUNT protocol
  *     nfs3_nlm*.c      byte-range locks (nfs3_nlm_state.h)
  *
- * An op is a sequence of calls: each call is of a kind (enum nfs3_kind_id), and when its results
- * are in, the kind tells how it goes on: ended, or by another kind. There is no state on the server
- * but locks, which go by another protocol (nfs3_nlm.h).
+ * An op is a sequence of calls. Each call is of a kind (enum nfs3_kind_id). When the call's results
+ * are in, the kind decides how the op goes on: the op ends, or makes a call of another kind. There
+ * is no state on the server but locks, which go by another protocol (nfs3_nlm.h).
  *
  * Threads: submitters, the progress thread, the thread of c->timer, and in nfs3_nlm.c one more.
- * c->lock guards what is noted there; it is held for moments, and no callback runs under it. Lock
- * order: c->lock, then the transport's.
+ * c->lock guards the members noted there; it is held for moments, and no callback runs under it.
+ * Lock order: c->lock, then the transport's.
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_CLIENT_H
 #define RNFS_NFSPROTO_V3_NFS3_CLIENT_H
@@ -50,7 +51,7 @@ enum nfs3_kind_id {
 
 struct nfs3_kind {
 	const char *name;
-	/* Fills in a, whose proc is NULL, for the call, and call's sinks. */
+	/* Fills in a for the call, except a->proc, which is NULL, and call's sinks. */
 	void (*put)(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a);
 	/* Looks at results with status NFS3_OK; x stands where nfs3_get_res() ends. Returns
 	 * NFS_DONE, NFS_AGAIN (with op->be.v3.kind) or NFS_FAILED. */
@@ -59,7 +60,7 @@ struct nfs3_kind {
 	/* The call failed with status. Returns as get does, or NFS_STATUS: op fails with status.
 	 * May be NULL. */
 	enum nfs_outcome (*fail)(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
-	/* Takes the results that come with a failure. May be NULL. */
+	/* Takes the results beside a failure. May be NULL. */
 	void (*failed)(struct nfs_op *op, const struct nfs3_res *r);
 };
 
@@ -111,7 +112,7 @@ enum nfs_outcome nfs3_fail_op_open_lookup(
 	struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 #undef NFS3_FUNCS
 
-/* Takes the op's attributes if p has them; otherwise the op goes on to ask for them. */
+/* Takes the op's attributes if p has any; otherwise the op goes on to ask for attributes. */
 enum nfs_outcome nfs3_take_attr(
 	struct nfs_op *op, const struct nfs3_post_op *p, struct nfs_attr *attr);
 
@@ -150,7 +151,7 @@ enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
 /* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. With pull,
  * such I/O that was sent over a lost connection is taken back. c->lock held. */
 void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull);
-/* I/O that was held back for that goes on. c->lock held. */
+/* I/O that such a doubt has held back goes on. c->lock held. */
 void nfs3_task_trust_locked(struct nfs3_client *c);
 /* Starts op with the kind in op->be.v3.kind. No lock held. */
 void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
@@ -188,7 +189,7 @@ struct nfs3_client {
 	atomic_bool append_raced; /* the log has been told of a race between appends */
 
 	pthread_mutex_t lock;
-	/* lock: these, and be.v3.state and be.v3.cancelled of every op */
+	/* lock: the next members, and be.v3.state and be.v3.cancelled of every op */
 	bool stopping;		      /* no new ops */
 	LIST_HEAD(, nfs_open) opens;  /* open files of the user, which end with the mount */
 	atomic_bool doubt;	      /* locks may be lost; changed under lock */

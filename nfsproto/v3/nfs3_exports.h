@@ -14,8 +14,8 @@
 
 #define NFS3_EXPORT_GROUPS 32 /* of an export; further ones are left out */
 
-/* One export: an absolute path without NUL, and the n clients that may mount it; none: all may. The
- * names come from the server, with any bytes, and are gone after the call. */
+/* One export: an absolute path without NUL, and the n clients that may mount the export; none: all
+ * may. The names come from the server, with any bytes, and are gone after the call. */
 typedef void nfs3_export_fn(
 	void *ctx, const struct nfs_name *path, const struct nfs_name *clients, unsigned n);
 

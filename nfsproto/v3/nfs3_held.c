@@ -115,7 +115,7 @@ static void set_free(struct nfs3_held *h, uint32_t number)
 	h->free = number;
 }
 
-/* Reads a former daemon's slots; a slot without memory for it counts as empty. */
+/* Reads a former daemon's slots; a slot counts as empty if there is no memory. */
 static void load(struct nfs3_held *h)
 {
 	struct record r;
@@ -184,7 +184,7 @@ void nfs3_held_strike(struct nfs3_held *h, uint32_t number)
 		return;
 	if (h->slot[number - 1].state == LEFT)
 		h->left--;
-	/* a successor would unlock in vain for a slot that stays in the file */
+	/* a successor would unlock in vain for a slot left in the file */
 	if (h->fd >= 0 && pwrite(h->fd, &empty, sizeof(empty), offset_of(number)) < 0)
 		log_ctrl("the file of this mount's locks: %s", strerror(errno));
 	set_free(h, number);

@@ -40,7 +40,7 @@ struct nfs3_held {
 	uint64_t seal;
 	struct nfs3_held_slot *slot; /* n of them; the first free one is slot[free - 1] */
 	uint32_t n, room, free;
-	uint32_t left; /* number of slots that are LEFT */
+	uint32_t left; /* number of LEFT slots */
 	bool warned;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm: the thread that executes lock requests, its beginning and its end.
+ * nfs3_nlm: the beginning and the end of the thread that executes lock requests.
  */
 #include "nfsproto/v3/nfs3_nlm.h"
 
@@ -50,7 +50,7 @@ static bool holds_any(const struct nfs3_nlm *n)
 	return false;
 }
 
-/* Finds out which locks are still held, and lets I/O go on if that was possible. */
+/* Finds out which locks are still held, and lets I/O go on if the result is certain. */
 static void claim(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
@@ -79,8 +79,8 @@ void nfs3_nlm_start(struct nfs3_client *c)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* An answer over the same connection shows that the server has not restarted. A lost connection is
- * made anew by this call. */
+/* An answer over the same connection shows that the server has not restarted. If the connection is
+ * lost, this call makes a new one. */
 static void probe(struct nfs3_client *c)
 {
 	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE || nfs3_nlm_ping(c) != NFS3_NLM_DONE)
@@ -113,7 +113,7 @@ static void *nlm_main(void *arg)
 			continue;
 		}
 		nfs3_nlm_look_locked(n); /* a cancelled op must not begin a call: no cancellation
-					    would stop that call */
+					    would stop the call */
 		op = nfs3_nlm_next_locked(n, &until);
 		if (nfs3_nlm_has_left(n) && n->left_ns < until)
 			until = n->left_ns;
@@ -203,7 +203,7 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 	n->abort_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (n->abort_fd < 0)
 		return -errno;
-	/* Two mounts of one host share no state, and a server may know hosts by this name alone. */
+	/* Two mounts of one host share no state, and a server may know hosts by name alone. */
 	if (nfs3_nsm_open(&n->nsm, dir, who)) {
 		close(n->abort_fd);
 		return -EIO;

@@ -8,7 +8,7 @@
 
 #include "nfsproto/v3/nfs3_nlm_state.h"
 
-/* dir, who: nfs3_nsm_open()'s. 0 or -errno. */
+/* dir, who: as for nfs3_nsm_open(). 0 or -errno. */
 int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who);
 /* Call once mounted. Begins to free locks that a former daemon left, if any. */
 void nfs3_nlm_start(struct nfs3_client *c);

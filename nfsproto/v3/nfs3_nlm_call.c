@@ -97,7 +97,7 @@ static void look(struct nfs3_sync *s)
 	nfs3_nlm_look(k->nlm);
 }
 
-/* Sets the members of k->s that every call has. */
+/* Sets the members of k->s for every call. */
 static void ready(struct nfs3_client *c, struct nlm_call *k)
 {
 	k->nlm = c->nlm;
@@ -107,7 +107,7 @@ static void ready(struct nfs3_client *c, struct nlm_call *k)
 	k->s.look = look;
 }
 
-/* After a restart the port may be another one: ask for it again. */
+/* A restarted server may use another port: ask for the port again. */
 static void heard(struct nfs3_nlm *n, int rc)
 {
 	if (rc == -ETIMEDOUT && !n->goodbye_ns)
@@ -327,7 +327,7 @@ static enum nfs3_nlm_what not_found(struct nfs3_client *c, int rc)
 	struct nfs3_nlm *n = c->nlm;
 
 	if (nfs3_nlm_gave_up(n) || is_readable(n->abort_fd))
-		return NFS3_NLM_STOPPED; /* stopped: it might still have answered */
+		return NFS3_NLM_STOPPED; /* the server might still have answered */
 	n->retry_ns = clock_ns() + RETRY_NS;
 	if (n->warned)
 		return NFS3_NLM_ABSENT;
@@ -372,7 +372,7 @@ enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 		return not_found(c, rc);
 	/* a call under way to a server without power must not outlast the grace period */
 	rpc_client_lease(n->rpc, GRACE_S);
-	if (n->known) /* it may be a restarted one */
+	if (n->known) /* the lock manager may be a restarted one */
 		nfs3_nlm_doubt(c, false);
 	n->known = true;
 	n->warned = false;

@@ -46,7 +46,7 @@ static inline bool nfs3_nlm_unknown(const struct nfs3_nlm_answer *a)
 
 struct nfs3_nlm_holder {
 	struct nlm4_holder h;
-	uint8_t oh[NFS3_NLM_OH_SIZE]; /* h.oh, if it fits; otherwise of length 0 */
+	uint8_t oh[NFS3_NLM_OH_SIZE]; /* h.oh, if there is room; otherwise h.oh has length 0 */
 };
 
 /* Connects unless there is a connection. Looks for the lock manager on the NFS port if MOUNT was
@@ -54,7 +54,7 @@ struct nfs3_nlm_holder {
  * STOPPED, also if a waiting op was cancelled meanwhile. */
 enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c);
 
-/* Both note in ctx what the server may hold. The first also notes the owner in nfs3_held. */
+/* Both note in ctx which locks the server may hold. The first also notes the owner in nfs3_held. */
 struct nfs3_nlm_answer nfs3_nlm_lock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	uint64_t start, uint64_t end, bool write, bool reclaim);
 struct nfs3_nlm_answer nfs3_nlm_unlock(
@@ -66,8 +66,9 @@ struct nfs3_nlm_answer nfs3_nlm_test(struct nfs3_client *c, const struct nfs3_lo
 enum nfs3_nlm_what nfs3_nlm_ping(struct nfs3_client *c);
 
 /* Tells the server that the former daemon of this mount has ended (SM_NOTIFY), if the status
- * monitor is on the NFS port. Others are not told: they know hosts by address alone, and would free
- * all locks of this address. DONE; ABSENT: the server cannot be told; or another. */
+ * monitor is on the NFS port. Other servers are not told: such a server knows hosts by address
+ * alone, and would free all locks of this address. DONE; ABSENT: the server cannot be told; or
+ * another. */
 enum nfs3_nlm_what nfs3_nlm_notify(struct nfs3_client *c);
 
 /* The opaque handle of ctx's owner, without a NUL; its length. */

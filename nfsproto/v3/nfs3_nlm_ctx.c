@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_ctx: owners of locks, and the open files through which they hold them. For the thread of
- * nfs3_nlm.h.
+ * nfs3_nlm_ctx: owners of locks, and the open files through which the owners hold locks. For the
+ * thread of nfs3_nlm.h.
  */
 #include "nfsproto/v3/nfs3_nlm_ctx.h"
 
@@ -62,7 +62,7 @@ void nfs3_nlm_range_lost(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 		"%s: a lock of bytes %llu to %llu of an open file is lost: %s; reads and writes "
 		"through it fail until it is unlocked or closed",
 		c->server, (unsigned long long)r->first, (unsigned long long)r->last, why);
-	if (!ctx->lost && ctx->open) /* before another thread sees that no lock is held */
+	if (!ctx->lost && ctx->open) /* before another thread sees ctx without a held lock */
 		atomic_fetch_add(&ctx->open->locks_lost, 1);
 	ctx->lost = true;
 	nfs3_nlm_ctx_count(ctx);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_ctx: owners of locks, and the open files through which they hold them. For the thread of
- * nfs3_nlm.h.
+ * nfs3_nlm_ctx: owners of locks, and the open files through which the owners hold locks. For the
+ * thread of nfs3_nlm.h.
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_NLM_CTX_H
 #define RNFS_NFSPROTO_V3_NFS3_NLM_CTX_H
@@ -14,8 +14,8 @@ struct nfs3_lock_ctx *nfs3_nlm_ctx_find(
 /* Finds or makes the owner's context. NULL: out of memory. */
 struct nfs3_lock_ctx *nfs3_nlm_ctx_get(
 	struct nfs3_nlm *n, uint64_t owner, const struct nfs_fh *fh, const struct rpc_cred *cred);
-/* Forgets a context that holds no lock and has lost none. If the server may hold one for it
- * nevertheless, its slot becomes LEFT. */
+/* Forgets a context that holds no lock and has lost none. If the server may still hold a lock for
+ * the context, the context's slot becomes LEFT. */
 void nfs3_nlm_ctx_put(struct nfs3_nlm *n, struct nfs3_lock_ctx *ctx);
 /* The server may hold locks in start..end beyond ctx's ranges. */
 void nfs3_nlm_ctx_doubt(struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end);

@@ -6,13 +6,13 @@
  *
  * A server with a status monitor on the NFS port is told by SM_NOTIFY, and frees all locks of that
  * host. For any server, each owner in nfs3_held's slots has its whole file unlocked, under the
- * owner's number, name and opaque handle. No living process has the same. The lock on the mount's
- * file shows that the former daemon has ended. Numbers begin at random and are not used again while
- * they are LEFT. No other mount has the name. A server that knows hosts by address (Linux) goes by
+ * owner's number, name and opaque handle. No living process has the same owner. The lock on the
+ * mount's file shows that the former daemon has ended. Numbers begin at random, and no LEFT number
+ * is used again. No other mount has the name. A server that knows hosts by address (Linux) goes by
  * address, number and file, so other mounts of this machine keep their locks.
  *
- * A LOCK may still be under way when the former daemon is killed. It may reach the server after the
- * UNLOCK, on another connection: then that lock stays.
+ * A LOCK may still be under way when the former daemon is killed. If the LOCK reaches the server
+ * after the UNLOCK, on another connection, the lock stays.
  */
 #include "nfsproto/v3/nfs3_nlm_left.h"
 

@@ -11,7 +11,7 @@
 
 /* Are there any? */
 bool nfs3_nlm_has_left(const struct nfs3_nlm *n);
-/* Has the server free them. Undecided ones are tried again from n->left_ns on. */
+/* Has the server free the left locks. Undecided locks are tried again from n->left_ns on. */
 void nfs3_nlm_free_left(struct nfs3_client *c);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_queue: lock requests that wait for their turn.
+ * nfs3_nlm_queue: lock requests in their queue.
  *
  *     QUEUED --due, none before it--> CURRENT --answered--> done
  *        ^-------- denied and waiting, grace period -----'
  *
- * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to another
- * op. An unlock goes on without its caller.
+ * Cancelling only sets flags: the thread ends the op, also while the thread waits for the answer to
+ * another op. An unlock goes on without its caller.
  */
 #include "nfsproto/v3/nfs3_nlm_queue.h"
 
@@ -34,7 +34,7 @@ static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
 		TAILQ_INSERT_TAIL(&n->queue, op, link);
 }
 
-/* Does an earlier op wait for a lock that op would take away from it? */
+/* Does an earlier op wait for a lock that op would take away? */
 static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
 {
 	const struct nfs_op *o;
@@ -71,8 +71,8 @@ struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until)
 	TAILQ_FOREACH (op, &n->queue, link) {
 		uint64_t due = op->due_ns;
 
-		/* an op that does not wait may ask before waiters: it is only told that the lock is
-		 * taken */
+		/* an op that does not wait may ask before waiters: it only learns of the
+		 * conflict */
 		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
 			is_behind_locked(n, op) && !holds(n, op))
 			due += BEHIND_NS;
@@ -92,7 +92,7 @@ void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error)
 	pthread_mutex_lock(&n->lock);
 	n->current = NULL;
 	if (error == -EINTR && !op->be.v3.cancelled)
-		error = -ENOTCONN; /* the end of the mount stopped it, not its caller */
+		error = -ENOTCONN; /* stopped by the end of the mount, not by the caller */
 	pthread_mutex_unlock(&n->lock);
 	op->error = error;
 	op->done(op);

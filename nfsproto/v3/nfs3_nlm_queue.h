@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_queue: lock requests that wait for their turn.
+ * nfs3_nlm_queue: lock requests in their queue.
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_NLM_QUEUE_H
 #define RNFS_NFSPROTO_V3_NFS3_NLM_QUEUE_H
@@ -22,8 +22,8 @@ void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error);
 void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms);
 /* Has all waiters for a lock of fh ask now: one was cleared through this mount. */
 void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh);
-/* A connection to the server was lost and is back, but no call was sent over it yet. pull: it is
- * the NFS connection. */
+/* A connection to the server was lost and is back, but no call was sent over the new connection
+ * yet. pull: the NFS connection, not the lock manager's. */
 void nfs3_nlm_doubt(struct nfs3_client *c, bool pull);
 
 #endif

@@ -68,8 +68,8 @@ static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t s
 	give_back(c, ctx, start, end_);
 }
 
-/* The outcome of a call for op. NFS_RECOVER: find the lock manager again, and repeat; NFS_LATER: it
- * accepts only reclaims now; NFS_STATUS: it refuses. */
+/* The outcome of a call for op. NFS_RECOVER: find the lock manager again, and repeat; NFS_LATER:
+ * the lock manager accepts only reclaims now; NFS_STATUS: the lock manager refuses. */
 static enum nfs_outcome came_to(
 	const struct nfs3_client *c, struct nfs_op *op, const struct nfs3_nlm_answer *a)
 {

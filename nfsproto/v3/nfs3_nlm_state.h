@@ -5,17 +5,17 @@
  * Network Lock Manager: RFC 1813 appendix II.
  *
  * One thread, started by the first lock, makes one call after the other. A lock that another client
- * holds is requested again and again: the server cannot call back, for there is no port that it
- * could reach. Waiters of this mount get a lock in the order in which they came.
+ * holds is requested again and again: the server cannot call back, because this client has no port
+ * that the server could reach. Waiters of this mount get a lock in the order in which they came.
  *
- * The mount remembers the held locks by owner and file. A restarted server has forgotten them, but
- * it cannot restart without losing its connections. While any lock is held, the thread tries a
- * connection now and then. Whenever one was lost and is back, the thread claims all locks again
- * (nfs3_nlm_claim.c). Until that is decided, I/O that relies on a lock waits: all I/O through the
- * open file that the owner last used to lock. If the lock is lost, such I/O fails with -EIO until
- * the owner unlocks.
+ * The mount remembers the held locks by owner and file. A restarted server has forgotten the locks,
+ * but a server cannot restart without losing its connections. While any lock is held, the thread
+ * tries a connection now and then. Whenever a connection was lost and is back, the thread claims
+ * all locks again (nfs3_nlm_claim.c). Until the claims are decided, I/O that relies on a lock
+ * waits: all I/O through the open file that the owner last used to lock. If the lock is lost, such
+ * I/O fails with -EIO until the owner unlocks.
  *
- * From below, each uses those before it:
+ * From below, each file uses the files before it:
  *
  *     nfs3_nsm, nfs3_held   state that outlives the mount: its name, owners that may hold locks
  *     nfs3_nlm_ctx          owners, and the open files that rely on their locks
@@ -46,7 +46,7 @@ struct nfs3_lock_ctx { /* one owner's locks in one file */
 	uint32_t svid; /* the owner's number at the server */
 	struct rpc_cred cred;
 	struct lock_ranges ranges;
-	uint32_t held; /* its number in nfs3_held; 0: none */
+	uint32_t held; /* the owner's number in nfs3_held; 0: none */
 	bool unsure;   /* the server may hold more than ranges say, within: */
 	uint64_t unsure_start, unsure_end;
 	struct nfs_open *open; /* referenced: the open file of the last lock request; or NULL */
@@ -59,7 +59,7 @@ struct nfs3_nlm {
 	/* lock: */
 	pthread_cond_t wake;
 	TAILQ_HEAD(, nfs_op) queue; /* in order of arrival: be.v3.cookie is the number */
-	struct nfs_op *current;	    /* the op whose call is under way */
+	struct nfs_op *current;	    /* the op with a call under way */
 	uint64_t next_seq;
 	bool up, quit, claim; /* claim: claim the held locks again */
 	uint64_t claim_ns;    /* but not before */
@@ -72,7 +72,7 @@ struct nfs3_nlm {
 	uint64_t retry_ns;   /* no connection: no attempt before this time */
 	uint64_t heard_ns;   /* when the lock manager last answered */
 	bool known;	     /* there has been a lock manager */
-	bool warned;	     /* the log has been told that it cannot be reached */
+	bool warned;	     /* the log has a message that the lock manager cannot be reached */
 	uint64_t goodbye_ns; /* unmounting: no call waits longer */
 	uint32_t next_svid, cookie;
 	struct nfs3_nsm nsm;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nsm: the file begins with a line of text: what it is, the digits of the name, the number.
+ * nfs3_nsm: the file begins with a line of text: the type of the file, the digits of the name, the
+ * number.
  */
 #include "nfsproto/v3/nfs3_nsm.h"
 
@@ -47,7 +48,7 @@ static int open_locked(const char *path)
 		close(fd);
 		if (rc)
 			return rc;
-		/* its owner has just removed it */
+		/* the file's owner has just removed the file */
 	}
 }
 
@@ -59,7 +60,8 @@ static int write_line(struct nfs3_nsm *s, uint64_t digits)
 	return pwrite(s->fd, line, (size_t)n, 0) == n && fsync(s->fd) == 0 ? 0 : -EIO;
 }
 
-/* Takes the file of this mount, or, if its mount lives, of another of its kind. 0 or -errno. */
+/* Takes the file of this mount, or, if its mount lives, of another mount of the same kind. 0 or
+ * -errno. */
 static int take_file(struct nfs3_nsm *s, const char *dir, const char *who)
 {
 	uint64_t h = hash(who, UINT64_C(0xcbf29ce484222325));

@@ -5,10 +5,10 @@
  * about one object's attributes and data. Names and directories: nfs3_ops_dir.c, opens:
  * nfs3_ops_open.c.
  *
- * Attributes are optional in nearly every reply (RFC 1813 section 2.6). If the op owes them to its
- * user and the server left them out, GETATTR asks for them.
+ * Attributes are optional in nearly every reply (RFC 1813 section 2.6). If the op owes attributes
+ * to its user and the server left them out, GETATTR asks for them.
  *
- * The reply is gone after get returns: no pointer may point into it.
+ * The reply is gone after get returns: no pointer may point into the reply.
  */
 #include <errno.h>
 #include <string.h>
@@ -79,7 +79,7 @@ enum nfs_outcome nfs3_get_op_getattr(
 	return NFS_DONE;
 }
 
-/* The object whose attributes are still owed, and where to put them. */
+/* The object with attributes still owed, and where to put the attributes. */
 static const struct nfs_fh *after_target(struct nfs_op *op, struct nfs_attr **attr)
 {
 	switch (op->type) {
@@ -123,7 +123,7 @@ enum nfs_outcome nfs3_get_op_getattr_after(
 }
 
 /* The object that LOOKUP found is gone: another client has removed its name, and perhaps given the
- * name to another object. With attributes in the answer to LOOKUP the op would not have seen that
+ * name to another object. With attributes in the answer to LOOKUP the op would not have seen the
  * object's end. */
 enum nfs_outcome nfs3_fail_op_getattr_after(
 	struct nfs3_client *c, struct nfs_op *op, uint32_t status)
@@ -315,8 +315,8 @@ void nfs3_put_op_append(struct nfs3_client *c, struct nfs_op *op, struct nfs3_ar
 	nfs3_put_op_write(c, op, a);
 }
 
-/* NFSv3 cannot make a WRITE depend on the size. If another client appended in between, that cannot
- * be undone, but it can be reported. */
+/* NFSv3 cannot make a WRITE depend on the size. If another client appended in between, the append
+ * cannot be undone, but it can be reported. */
 enum nfs_outcome nfs3_get_op_append(
 	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
 {

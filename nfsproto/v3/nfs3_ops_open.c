@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_ops_open: opening. The server knows nothing of opens; what open(2) does is put together:
+ * nfs3_ops_open: opening. The server knows nothing of opens; open(2) is put together from calls:
  *
  *     by handle         ACCESS, with O_TRUNC then SETATTR size 0
  *     by name           LOOKUP, and on as by handle
- *     O_CREAT           CREATE guarded: made, or it is there: LOOKUP and on as by handle, but for
- *                       the truncation
- *     O_CREAT|O_EXCL    CREATE exclusive with a verifier of this open, so that one sent twice makes
- *                       one file; then SETATTR of everything, also of both times, as a server may
- *                       keep the verifier there (RFC 1813 3.3.8)
+ *     O_CREAT           CREATE guarded: made; or, if the file exists, LOOKUP and on as by handle,
+ *                       but for the truncation
+ *     O_CREAT|O_EXCL    CREATE exclusive with a verifier of this open, so that a CREATE sent twice
+ *                       makes one file; then SETATTR of everything, also of both times, as a server
+ *                       may keep the verifier in the times (RFC 1813 3.3.8)
  *
- * A file that was just made is open whatever its mode says. CREATE is guarded and not unchecked to
- * know whether it was.
+ * An op that has just made a file opens the file with any mode of the file. CREATE is guarded and
+ * not unchecked, so that the op knows whether it has made the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ void nfs3_put_op_open_create(struct nfs3_client *c, struct nfs_op *op, struct nf
 	}
 }
 
-/* The file is there and its handle known. */
+/* The file exists and its handle is known. */
 static enum nfs_outcome created(struct nfs_op *op, const struct nfs3_post_op *attr)
 {
 	if (op->be.v3.flags & NFS3_F_EXCLUSIVE)
@@ -167,7 +167,7 @@ enum nfs_outcome nfs3_get_op_open_setattr(
 	return nfs3_take_attr(op, &r->u.wcc.wcc.after, &op->u.open.attr);
 }
 
-/* --- what is there ------------------------------------------------------------------------- */
+/* --- existing files ------------------------------------------------------------------------ */
 
 void nfs3_put_op_open_lookup(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
 {
@@ -188,7 +188,7 @@ enum nfs_outcome nfs3_fail_op_open_lookup(struct nfs3_client *c, struct nfs_op *
 {
 	bool create = (op->u.open.flags & O_CREAT) && !(op->be.v3.flags & NFS3_F_CREATED);
 
-	/* it existed a moment ago */
+	/* the file existed a moment ago */
 	if (status == NFS3ERR_NOENT && create && op->be.v3.races++ < NFS3_RACES_MAX)
 		return go_on(op, NFS3_K_OPEN_CREATE);
 	return NFS_STATUS;

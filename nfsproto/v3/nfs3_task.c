@@ -5,12 +5,12 @@
  *
  *     NEW --> SENT --reply--> ENDING --> done
  *                                 \--> SENT ...                  (the op's next call)
- *                                 \--> DELAYED --due--> SENT ... (NFS3ERR_JUKEBOX, or it relies
+ *                                 \--> DELAYED --due--> SENT ... (NFS3ERR_JUKEBOX, or the op relies
  *                                                                  on a lock that is in doubt)
  *
  * An op that changes the data of a file and was sent is not forgotten when it is cancelled: the
- * server may have the call, and could execute it over later writes of other clients. The op is
- * LEFT: it ends with the answer, and no other call follows. A LEFT op may be PULLED, because it
+ * server may have the call, and could execute the call over later writes of other clients. The op
+ * is LEFT: it ends with the answer, and no other call follows. A LEFT op may be PULLED, because it
  * relies on a lock in doubt. Such an op is sent once more when the lock is known to be held. If the
  * lock is lost, the op ends: then the server has restarted, and the call is gone.
  *
@@ -18,9 +18,9 @@
  * cache repeats the first answer. A restarted server has lost that cache. So an op that failed the
  * second time is unsure, and nfs_unsure.h judges its failure.
  *
- * Invariant: in ENDING only the thread that ends the op touches it, so cancelling only sets a flag
- * there; rpc_call_cancel() is called under c->lock in state SENT only, and a reply leaves SENT
- * under that lock before anything else, so that no finished call is ever named.
+ * Invariant: in ENDING only the thread that ends the op touches the op, so cancelling only sets a
+ * flag in this state. rpc_call_cancel() is called under c->lock in state SENT only. A reply leaves
+ * SENT under c->lock before anything else, so no finished call is ever named.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,7 @@
 #include "transport/log.h"
 
 #define ARGS_ROOM 1400	   /* two handles, two names, attributes, a few words */
-#define HOLD_MS	  3600000u /* it is woken */
+#define HOLD_MS	  3600000u /* trusting the locks again ends the pause */
 
 static void task_done(struct rpc_call *call, int error, struct xdr_in *res);
 static void task_hold(struct nfs3_client *c, struct nfs_op *op);
@@ -89,7 +89,7 @@ static struct nfs_open *task_open(const struct nfs_op *op)
 	}
 }
 
-/* May op be sent, given the locks that it relies on? 0; -EAGAIN: not before they are known to be
+/* May op be sent, given the locks that op relies on? 0; -EAGAIN: not before all are known to be
  * held; or -errno. c->lock held. */
 static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
 {
@@ -196,7 +196,7 @@ void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
 		if (op->be.v3.state == NFS3_T_SENT) {
 			rpc_call_cancel(&op->call);
 		} else if (op->be.v3.state == NFS3_T_DELAYED) {
-			/* due now: the timer's thread starts it, and that sees the flag */
+			/* due now: the timer's thread starts the op, and the start sees the flag */
 			TAILQ_REMOVE(&c->delayed, op, link);
 			op->due_ns = 0;
 			TAILQ_INSERT_HEAD(&c->delayed, op, link);
@@ -348,7 +348,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 {
 	unsigned ms = backoff_ms(op->tries);
 
-	if (op->be.v3.left) { /* the server has not executed it */
+	if (op->be.v3.left) { /* the server has not executed the call */
 		nfs3_task_end(c, op, -EINTR);
 		return;
 	}
@@ -370,7 +370,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 	task_delay(c, op, ms);
 }
 
-/* The errno of op, whose call has failed with status. */
+/* The errno of op after a call that failed with status. */
 static int task_status_errno(const struct nfs3_client *c, const struct nfs_op *op, uint32_t status)
 {
 	int error = nfs3_status_errno(status);

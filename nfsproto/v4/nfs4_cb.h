@@ -19,9 +19,9 @@
 
 /* A slot of the backchannel; this side is the replier. */
 struct nfs4_cb_slot {
-	bool used;    /* there was a request in this session */
+	bool used;    /* of the last executed request; 0: none yet */
 	uint32_t seq; /* of the last one executed; 0 before */
-	uint32_t len; /* of its results; 0: they did not fit */
+	uint32_t len; /* length of the last results; 0: the results did not fit */
 	uint8_t res[NFS4_CB_CACHED];
 };
 

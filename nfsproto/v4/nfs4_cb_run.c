@@ -4,14 +4,15 @@
  * nfs4_cb_run: the callback service.
  *
  * Each slot of the backchannel remembers its last results, so that a server that lost a reply with
- * the connection gets the same again (RFC 8881 section 2.10.6.1). Callbacks are executed and
- * answered on the progress thread they arrive on, whichever connection that is; what takes a call
- * to the server (returning a delegation) is only started.
+ * the connection gets the same reply again (RFC 8881 section 2.10.6.1). The progress thread that
+ * receives a callback executes and answers it, on any connection. Work that needs a call to the
+ * server (returning a delegation) is only started.
  *
- * A recall of a delegation that is held or on its way back is answered NFS4_OK; of anything else
- * NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have brought it is unanswered: one
- * that the server refers to (section 2.10.6.3), or any OPEN, since not all servers do. So is an
- * inquiry about a file, which is NFS4ERR_BADHANDLE if it is none of ours.
+ * A recall of a delegation that is held or on its way back is answered NFS4_OK. A recall of any
+ * other delegation is answered NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have
+ * brought the delegation is unanswered: a call that the server refers to (section 2.10.6.3), or any
+ * OPEN, since not all servers refer to calls. An inquiry about a file is answered in the same way,
+ * with NFS4ERR_BADHANDLE if the file is none of ours.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 
 #define RES_CAP 2048
 
-/* One CB_COMPOUND while it is executed. */
+/* One CB_COMPOUND under execution. */
 struct cb_run {
 	struct nfs4_server *srv;
 	struct nfs4_cb *cb;
@@ -108,7 +109,7 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
 }
 
-/* Puts its result too. */
+/* Puts the result too. */
 static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args *a)
 {
 	struct nfs4_bitmap can = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
@@ -141,7 +142,7 @@ static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_an
 	return NFS4_OK;
 }
 
-/* Executes one operation and puts its result; the status. */
+/* Executes one operation and puts the result; returns the status. */
 static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
 {
 	struct nfs4_user *u;
@@ -164,14 +165,14 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			u->up->notify_lock(u, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);
-		status = NFS4_OK; /* also for who waits no more: RFC 8881 20.11.4 */
+		status = NFS4_OK; /* also if the lock-owner waits no more: RFC 8881 20.11.4 */
 	} else if (a->op == OP_CB_OFFLOAD) {
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			u->up->offload(u, &a->u.offload);
 		status = NFS4_OK;
 	} else if (a->op == OP_CB_RECALL_SLOT) {
 		pthread_mutex_lock(&run->srv->slots.lock);
-		/* it takes slots away; more of them come with SEQUENCE */
+		/* CB_RECALL_SLOT only takes slots away; more slots come with SEQUENCE */
 		nfs4_slots_target_locked(&run->srv->slots, run->srv->slots.limit - 1,
 			a->u.recall_slot.target_highest_slotid);
 		pthread_mutex_unlock(&run->srv->slots.lock);

@@ -48,7 +48,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	return c;
 }
 
-/* Nothing of it is under way, or will be. until, error: as nfs4_server_leave(). */
+/* Nothing of c is under way, or will be. until, error: as nfs4_server_leave(). */
 static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
@@ -68,7 +68,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 
 /* --- unmounting ---------------------------------------------------------------------------- */
 
-/* Waits until `until` for what is under way. False if the server did not answer in time. */
+/* Waits until `until` for the ops under way. False if the server did not answer in time. */
 static bool drain_all(struct nfs4_client *c, uint64_t until)
 {
 	struct timespec pause = {.tv_nsec = 1000 * 1000};
@@ -76,7 +76,7 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 	for (;;) {
 		unsigned nown;
 
-		nfs4_state_pump(c->srv); /* what was to be tried again */
+		nfs4_state_pump(c->srv); /* ops that were to be tried again */
 		pthread_mutex_lock(&c->lock);
 		if (c->nown)
 			nfs4_state_wait_locked(&c->idle, &c->lock, clock_ns() + DRAIN_STEP_NS);
@@ -97,7 +97,7 @@ static bool opens_left(struct nfs4_client *c)
 	return !TAILQ_EMPTY(&c->opens);
 }
 
-/* Begins to give state back, in rounds: the server answers "later" for some of it. The last round
+/* Begins to give state back, in rounds: the server answers "later" for some state. The last round
  * begins while half of the time is left, for DESTROY_SESSION and DESTROY_CLIENTID. False if the
  * server did not answer in time. */
 static bool give_back(struct nfs4_client *c, unsigned (*begin)(struct nfs4_client *c),
@@ -139,7 +139,7 @@ static void nfs4_unmount(struct nfs_client *base)
 		if (give_back_all(c, until))
 			error = 0;
 	}
-	if (error) { /* the server is silent: the ops under way end without it */
+	if (error) { /* the server is silent: the ops under way end without an answer */
 		nfs4_server_fail_queued(c->srv, &c->user);
 		nfs4_task_abandon(c->srv, &c->user);
 		drain_all(c, UINT64_MAX);
@@ -247,7 +247,7 @@ static enum nfs_outcome up_failed(
 	case NFS4ERR_DELEG_REVOKED:
 		return nfs4_open_disowned(c, op, status, ms);
 	default:
-		/* executed: for nfs4_lockreq.c the same as an answer that cannot be read */
+		/* executed: for nfs4_lockreq.c the same as an unreadable answer */
 		if (status == NFS4ERR_RETRY_UNCACHED_REP && op->type == NFS_LOCK)
 			return nfs_failed(op, -EREMOTEIO);
 		if (op->be.v4.kind == NFS4_K_LOOK)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_client: one mount with NFSv4.1 or later: an export of a server (nfs4_server.h), with what is
- * open and locked through it. Nothing outside nfsproto/v4 includes this, and of that nothing that
- * belongs to the server.
+ * nfs4_client: one mount with NFSv4.1 or later: an export of a server (nfs4_server.h), with the
+ * open files and locks of the mount. Only files of nfsproto/v4 include this header, and no file
+ * about the server does.
  *
  *     nfs4_client.c        the life of a mount, its ops, and the upcalls from its server
  *     nfs4_mount.c         the steps of mounting
- *     nfs4_ops*.c          what each kind of op says and hears (the table of kinds)
+ *     nfs4_ops*.c          arguments and results of each kind of op (the table of kinds)
  *     nfs4_open.c          open state
- *     nfs4_open_recover.c  what is done about it when something was lost
+ *     nfs4_open_recover.c  recovery of open state after a loss
  *     nfs4_deleg*.c        delegations (nfs4_deleg.h)
  *     nfs4_lock*.c         byte-range locks
  *     nfs4_names.c         owners by name
  *
- * Locks. What a mount has of lists is under its own lock, which is short; the state of its ops is
- * the server's business. Order: cb.lock, locks.lock, the mount's lock, slots.lock, nfs_open.lock.
- * READ, WRITE and all that look at a file take none of the mount's but, where locks are held,
- * locks.lock.
+ * Locks. The mount's own lock guards the mount's lists, and is held only for a short time. The
+ * state of the mount's ops is the server's business. Order: cb.lock, locks.lock, the mount's lock,
+ * slots.lock, nfs_open.lock. READ, WRITE and all ops that look at a file take none of the mount's
+ * locks. Where the file is locked, they take locks.lock.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
 #define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
@@ -83,15 +83,15 @@ NFS4_CODERS(op_fsinfo);
 NFS4_CODERS(op_reopen);
 NFS4_CODERS(op_relock);
 
-/* CLAIM_FH, CLAIM_PREVIOUS or, with a delegation's stateid, CLAIM_DELEG_CUR_FH for o's owner, with
- * more access than it has; the new stateid. (nfs4_ops_open.c) */
+/* CLAIM_FH, CLAIM_PREVIOUS or, with a delegation's stateid, CLAIM_DELEG_CUR_FH for o's owner. The
+ * OPEN asks for o's access and `more`. get: takes the new stateid. (nfs4_ops_open.c) */
 void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
 	uint32_t more, enum open_claim_type4 claim, const struct nfs4_stateid *deleg);
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
 
-/* nfs4_ops_open.c: op is an OPEN whose attributes have come. If the caller must set the times, they
- * become those of the change: the server's values there are a verifier. */
+/* nfs4_ops_open.c: the attributes of an OPEN op have come. If the caller must set the times, the
+ * times in op become those of the change: the server's values there are a verifier. */
 void nfs4_open_times(struct nfs_op *op);
 
 /* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
@@ -99,7 +99,7 @@ void nfs4_open_times(struct nfs_op *op);
 enum nfs_outcome nfs4_getattr_or_ask_again(
 	struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
 
-/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if they are wanted. get: 0;
+/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if the caller wants any. get: 0;
  * otherwise *out is the outcome of op. */
 void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
 int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
@@ -108,7 +108,7 @@ int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome
 
 #define NFS4_OFFLOADS 16u
 
-/* The end of an asynchronous copy whose CB_OFFLOAD came before any op waited for it. */
+/* The end of an asynchronous copy: CB_OFFLOAD came before any op waited for it. */
 struct nfs4_offload {
 	bool set;
 	uint8_t other[NFS4_STATEID_OTHER];
@@ -121,21 +121,21 @@ struct nfs4_offload {
 int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
 /* 0, or the error of an op about extended attributes or ACLs that need not be sent. */
 int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
-/* How long an op that waits for CB_OFFLOAD sleeps before it asks. */
+/* The pause before an op that waits for CB_OFFLOAD asks the server. */
 unsigned nfs4_offload_ms(struct nfs_op *op);
 /* CB_OFFLOAD has come. No lock held but cb.lock. */
 void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
-/* Tells the server that op's asynchronous copy is not wanted any more. No lock held. */
+/* Tells the server that op's asynchronous copy is no longer wanted. No lock held. */
 void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
 
-/* --- calls that are waited for -------------------------------------------------------------- */
+/* --- blocking calls -------------------------------------------------------------------------- */
 
-/* nfs4_sync_run_as() for the mount, about o, with the credential of its opener. The open state
- * belongs to that user, also when it is made anew; the mount's own user may not even be allowed to
- * look at the file. NULL: with the mount's own credential. */
+/* nfs4_sync_run_as() for the mount, about o, with the credential of o's opener. The open state
+ * belongs to the opener, also after recovery; the mount's own user may not even be allowed to look
+ * at the file. o NULL: with the mount's own credential. */
 int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms);
-/* nfs4_task_bind() for one of the mount's ops, on the connection whose turn it is. */
+/* nfs4_task_bind() for one of the mount's ops, on the next connection in turn. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
 /* The COMPOUND ends here unless the current object is that of fh. */
@@ -146,35 +146,36 @@ int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
 
 /* --- mounting ------------------------------------------------------------------------------ */
 
-/* nfs4_client.c: mounts p->export of srv, which has been started, and which may have other mounts.
- * The client has a reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
+/* nfs4_client.c: mounts p->export of srv. srv has been started, and may have other mounts. The
+ * client has a reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
 struct nfs_client *nfs4_mount_on(
 	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
 /* nfs4_mount.c: the walk to the export, and its limits. 0, or -1 with *e set. */
 int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
 
-/* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
+/* --- objects that have moved (nfs4_locations.c) -------------------------------------------- */
 
-/* op, which is not under way, was answered NFS4ERR_MOVED. True: start op again; it now asks for the
- * new place, and then ends with -EREMOTE. False: the log has been told. */
+/* op, which is not under way, was answered NFS4ERR_MOVED. True: start op again; op now asks for the
+ * new place, and then ends with -EREMOTE. False: the function has written to the log. */
 bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
 
-/* Makes c->idmap as p wants it. 0 or -ENOMEM. */
+/* Makes c->idmap by p's settings. 0 or -ENOMEM. */
 int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
-/* For the coders of c's attributes. not_yet: an owner was decoded as nobody because its name is not
- * known yet. */
+/* For the coders of c's attributes. not_yet: an owner was decoded as nobody because the owner's
+ * name is not known yet. */
 struct nfs4_owners nfs4_names_owners(struct nfs4_client *c);
 /* op, which is not under way, has succeeded except for such names. True: it must wait and then get
  * the attributes again. */
 bool nfs4_names_wait(struct nfs_op *op);
-/* op, which is about to start, may be a SETATTR with owners whose names must be known first. True:
- * it must wait for that. */
+/* op, which is about to start, may be a SETATTR that needs the names of owners. True: op must wait
+ * for the names. */
 bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op);
-/* Starts op in time, after one of these functions has said that it waits. */
+/* Starts op in time, after one of these functions has told that op waits. */
 void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op);
-/* op was answered NFS4ERR_BADOWNER. True: it goes on, with names. False: the log has been told. */
+/* op was answered NFS4ERR_BADOWNER. True: op goes on, with names. False: the function has written
+ * to the log. */
 bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- open state (nfs4_open.c) -------------------------------------------------------------- */
@@ -182,16 +183,16 @@ bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
 struct nfs_open {
 	TAILQ_ENTRY(nfs_open) link; /* in c->opens, or its delegation's; c->lock */
 	bool linked;		    /* c->lock: in c->opens */
-	struct nfs4_deleg *local;   /* c->lock: the delegation that it stands on; NULL: none */
-	bool close_wanted;	    /* c->lock: NFS_CLOSE has begun */
-	bool close_put_off;	    /* c->lock: the close begins when the claim has ended
-				       (nfs4_deleg_return.c) */
-	struct nfs_op *user;	    /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	struct nfs4_deleg *local; /* c->lock: the delegation of a local open; NULL: no local open */
+	bool close_wanted;	  /* c->lock: NFS_CLOSE has begun */
+	bool close_put_off;	  /* c->lock: the close begins when the claim has ended
+				     (nfs4_deleg_return.c) */
+	struct nfs_op *user;	  /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
 	atomic_uint refs;     /* one by the user until CLOSE has ended, one for each op under way */
 	uint64_t owner;	      /* constant: our open-owner's number */
 	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_*, as requested */
-	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to it */
-	bool close_deferred;  /* locks.lock: until they hold no lock */
+	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to the open */
+	bool close_deferred;  /* locks.lock: until no such context holds a lock */
 	struct nfs_fh fh;     /* constant after OPEN */
 	uint64_t asked_ns;    /* constant: when OPEN began */
 	/* the delegation that OPEN asked for */
@@ -213,7 +214,7 @@ struct nfs_open {
 	/* access granted by the server, with more for locks; a local open: none */
 	uint32_t wire_access;
 	bool suspect;	   /* the server has disowned stateid: the state manager opens anew */
-	bool lost;	   /* that failed: operations fail with -EIO */
+	bool lost;	   /* opening anew failed: operations fail with -EIO */
 	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
 	char name[NFS_NAME_MAX];
 };
@@ -229,16 +230,16 @@ void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t m
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
-/* OPEN, or SETATTR after it, is about to be encoded so that it truncates the file of o. False: it
- * must not truncate any more. */
+/* OPEN, or SETATTR after OPEN, is about to be encoded so that it truncates the file of o. False:
+ * the call must not truncate any more. */
 bool nfs4_open_truncates(struct nfs4_client *c, struct nfs_open *o);
-/* The server has answered that call. */
+/* The server has answered such a call. */
 void nfs4_open_answered(struct nfs4_client *c, struct nfs_open *o);
 /* NFS_OPEN or NFS_CLOSE of a user is cancelled. */
 void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op);
 /* Sends a CLOSE of o without a waiting user. */
 void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o);
-/* The locks that o's CLOSE was waiting for are gone. */
+/* No lock defers o's CLOSE any more. */
 void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
 /* Own ops, of opens and of locks, are counted. The count goes up before the op starts and down
  * after its last access to any memory. */
@@ -250,7 +251,7 @@ unsigned nfs4_close_all(struct nfs4_client *c);
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
 /* The open that an op acts through, or NULL. */
 struct nfs_open *nfs4_op_open(const struct nfs_op *op);
-/* The second one, a copy's source, or NULL. */
+/* The second open, a copy's source, or NULL. */
 struct nfs_open *nfs4_op_source(const struct nfs_op *op);
 /* op failed with a status about its stateid. NFS_RECOVER: try again after ms; NFS_FAILED. */
 enum nfs_outcome nfs4_open_disowned(
@@ -260,7 +261,7 @@ void nfs4_open_reclaim(struct nfs4_client *c);
 bool nfs4_open_revoked(struct nfs4_client *c);
 bool nfs4_open_check(struct nfs4_client *c);
 /* A reclaim was answered with status. True: the server puts reclaims off, and the pause is over:
- * send it again. */
+ * send the reclaim again. */
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
 
 /* --- the whole ----------------------------------------------------------------------------- */
@@ -278,7 +279,8 @@ struct nfs4_client {
 	struct nfs4_bitmap supported; /* in the root's file system; other file systems may differ */
 	struct nfs4_bitmap
 		stat_want; /* nfs4_bits_stat(): without the bits that a file system lacks */
-	struct nfs4_bitmap data_want; /* nfs4_bits_data(), and CHANGE_ATTR_TYPE if that counts */
+	struct nfs4_bitmap data_want; /* nfs4_bits_data(), and CHANGE_ATTR_TYPE if the server's
+					 change attribute counts changes */
 	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
 	bool read_plus;		      /* use READ_PLUS if the server has it */
 	uint32_t clone_blksize;	      /* a power of two, or 0: try any alignment */

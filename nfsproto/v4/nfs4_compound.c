@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_compound: building a COMPOUND and walking through its reply. Conventions: nfs4_compound.h.
+ * nfs4_compound: building a COMPOUND and walking through the reply. Conventions: nfs4_compound.h.
  */
 #include "nfsproto/v4/nfs4_compound.h"
 

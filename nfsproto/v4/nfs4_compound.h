@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_compound: building a COMPOUND and walking through its reply (RFC 8881 section 16.2).
+ * nfs4_compound: building a COMPOUND and walking through the reply (RFC 8881 section 16.2).
  *
- * While it is built, operations are counted and the bound of the reply is summed. A reply is walked
- * operation by operation; the walk ends at the first that failed. What the walk returns is the same
- * everywhere in the NFSv4 client:
+ * The builder counts the operations of a COMPOUND and sums the bound of the reply. A reply is
+ * walked operation by operation; the walk ends at the first operation that failed. A walk returns
+ * the same values everywhere in the NFSv4 client:
  *
  *     0          the operation succeeded; its results are next in the stream
- *     positive   the nfsstat4 with which it failed: it was the last result
+ *     positive   the nfsstat4 with which the operation failed: this was the last result
  *     -EBADMSG   the reply does not parse, or is not the reply to this COMPOUND
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_COMPOUND_H
@@ -37,7 +37,7 @@ void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh);
 void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name);
 void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want);
 void nfs4_comp_access(struct nfs4_comp *k, uint32_t want);
-/* READ, whose data goes to `to`, the one sink of call, which k builds. */
+/* READ into `to`, the one sink of call, which k builds. */
 void nfs4_comp_read(struct nfs4_comp *k, const struct nfs4_read_args *a, struct rpc_call *call,
 	const struct seg_list *to);
 
@@ -62,14 +62,14 @@ int nfs4_reply_end(struct nfs4_reply *r);
 int nfs4_reply_getfh(struct nfs4_reply *r, struct nfs_fh *fh);
 int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a);
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr);
-/* *allowed: none but what was wanted. */
+/* *allowed: the allowed part of want. */
 int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed);
 /* The attributes in a that are about the data; without change and size, none. */
 void nfs4_data_attr(const struct nfs4_attrs *a, struct nfs_data_attr *attr);
 /* GETATTR of nfs4_bits_data(). attr->have is false if not even change and size came. */
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr);
-/* The same if it is the last operation, behind one that has succeeded. If it failed, the COMPOUND
- * did not fail; there are just no attributes. 0 or -EBADMSG. */
+/* The same if the GETATTR is the last operation, behind one that has succeeded. A failed GETATTR
+ * does not fail the COMPOUND; there are just no attributes. 0 or -EBADMSG. */
 int nfs4_reply_data_attr_behind(struct nfs4_reply *r, struct nfs_data_attr *attr);
 
 #endif

@@ -8,33 +8,34 @@
  *             HELD, DUE, FLUSHING --revoked, not reclaimed--> gone        v|           \--> REVOKED
  *             HELD --its name goes--> LEAVING --> gone, REVOKED, DUE  FLUSHING
  *
- *     HELD       the server recalls it before another client changes the file (a write
- *                delegation: looks at it). The client's data is right (nfs4_deleg_holds()). The
- *                file may be opened to read, or to write, without asking (a local open)
+ *     HELD       the server recalls the delegation before another client changes the file (a write
+ *                delegation: looks at the file). The client's data is right (nfs4_deleg_holds()).
+ *                The file may be opened to read, or to write, without asking (a local open)
  *     DUE        not held any more; waits for the state manager, which returns a few at a time
  *     FLUSHING   a write delegation: the user was told to make written data safe (the upcall
- *                `flush`), and has not done so yet; then it is DUE again, and `flushed`
+ *                `flush`), and has not done so yet. Afterwards the delegation is DUE again, and
+ *                `flushed`
  *     RETURNING  its op is under way: OPEN with CLAIM_DELEG_CUR_FH for each local open, one after
  *                the other, LOCK for each local lock (nfs4_lock_local.c), and then DELEGRETURN
  *     LEAVING    the file is not open here, and the delegation goes back with the op that removes
- *                a name of the file or replaces it (nfs4_deleg_along.c)
- *     REVOKED    the server has said so: FREE_STATEID is due
+ *                or replaces a name of the file (nfs4_deleg_along.c)
+ *     REVOKED    the server has revoked the delegation: FREE_STATEID is due
  *
  * Written data goes to the server with the stateid of the delegation or of an open, like any other.
  * So the loss of a delegation loses no data, only knowledge. If the server refuses the delegation's
  * stateid, the delegation is not flushed: the flush could wait for its own end.
  *
- * A local open acts with the stateid of the delegation until it becomes a real one. It is in the
- * delegation's list, not among the mount's opens. If the delegation is lost, the local open becomes
- * a suspect open of the mount, and is opened anew (nfs4_open_recover.c).
+ * A local open acts with the stateid of the delegation until the open becomes a real one. A local
+ * open is in the delegation's list, not among the mount's opens. If the delegation is lost, the
+ * local open becomes a suspect open of the mount, and is opened anew (nfs4_open_recover.c).
  *
  * A caller that relies on the delegation must also know two things: the lease has not run out, and
- * there is no revocation by the server that is still unknown here.
+ * no revocation by the server is still unknown here.
  *
- * Locks. The mount's lock guards the table and all that is in it. A delegation that is HELD, DUE or
- * FLUSHING is freed only by the state manager's thread, or by the thread that unmounts. One that is
- * RETURNING or LEAVING is freed by the end of its op, or before. None becomes LEAVING while the
- * state manager goes through a list.
+ * Locks. The mount's lock guards the table and all delegations in the table. Only the state
+ * manager's thread, or the thread that unmounts, frees a delegation that is HELD, DUE or FLUSHING.
+ * A delegation that is RETURNING or LEAVING is freed by the end of its op, or before. None becomes
+ * LEAVING while the state manager goes through a list.
  *
  *     nfs4_deleg_table.c   the table, local opens
  *     nfs4_deleg_return.c  how delegations go back
@@ -47,14 +48,14 @@
 
 #include "nfsproto/v4/nfs4_task.h"
 
-#define NFS4_DELEGS_MAX	     4096u /* that are HELD */
+#define NFS4_DELEGS_MAX	     4096u /* delegations that are HELD */
 #define NFS4_DELEG_BUCKETS   1024u
 #define NFS4_DELEG_RETURNS   8u			  /* under way at a time */
 #define NFS4_DELEG_FLUSHES   64u		  /* likewise */
-#define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long, it goes back */
-#define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used within this time, it does not give way */
-#define NFS4_DELEG_LOOK_NS   (60 * NFS4_SEC)	  /* between two looks for idle ones */
-#define NFS4_DELEG_RECLAIMED 512u /* most that are reclaimed after a restart of the server */
+#define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long: goes back */
+#define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used in this time: does not give way */
+#define NFS4_DELEG_LOOK_NS   (60 * NFS4_SEC)	  /* between two looks for idle delegations */
+#define NFS4_DELEG_RECLAIMED 512u		  /* most reclaims after a restart of the server */
 
 enum nfs4_deleg_state {
 	NFS4_D_HELD,
@@ -76,21 +77,21 @@ struct nfs4_deleg {
 	struct nfs_fh fh;
 	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
 	struct rpc_cred cred;		 /* credential of the opener */
-	uint64_t since_ns;		 /* when it came */
+	uint64_t since_ns;		 /* when the delegation came */
 
 	struct nfs4_stateid stateid;
 	bool flushed;	   /* DUE: no data to be flushed, or no more */
-	bool change_known; /* what follows is set */
-	uint64_t change;   /* the change attribute that came with it (section 10.4.3) */
+	bool change_known; /* `change` is set */
+	uint64_t change;   /* the change attribute that came with the delegation (section 10.4.3) */
 	_Atomic uint64_t used_ns;
 	TAILQ_HEAD(, nfs_open) opens; /* local opens */
 	struct nfs_open *claiming;    /* RETURNING: the local open that is becoming a real one */
-	/* RETURNING: the context whose range is being sent to the server, referenced; or NULL */
+	/* RETURNING: the context of the range being sent to the server, referenced; or NULL */
 	struct nfs4_lockctx *pushing;
 	struct lock_range range;
 	struct nfs_op *op; /* RETURNING */
-	/* RETURNING: the restarted server does not give it back: its opens and locks are reclaimed
-	 * like any others */
+	/* RETURNING: the restarted server does not give the delegation back: its opens and locks
+	 * are reclaimed like any others */
 	bool forgotten;
 };
 
@@ -103,9 +104,9 @@ struct nfs4_delegs {
 	unsigned n[NFS4_D_STATES];
 	LIST_HEAD(, nfs4_deleg) bucket[NFS4_DELEG_BUCKETS]; /* all */
 	uint64_t last_id;
-	bool visited;	   /* the state manager goes through a list of them */
+	bool visited;	   /* the state manager goes through a list of delegations */
 	unsigned opening;  /* OPENs under way, which may bring one */
-	uint64_t look_ns;  /* when to look for idle ones next; 0: never yet */
+	uint64_t look_ns;  /* when to look for idle delegations next; 0: never yet */
 	uint64_t again_ns; /* no memory or no connection for a return: try again at this time */
 };
 
@@ -117,41 +118,42 @@ void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted);
 /* Frees all; no op may be under way. */
 void nfs4_deleg_finish(struct nfs4_client *c);
 /* The delegation that an OPEN with that access, about to be encoded, should ask for.
- * OPEN_DELEGATE_NONE: none. An unused one makes room. */
+ * OPEN_DELEGATE_NONE: none. An unused delegation makes room. */
 enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access);
 /* OPEN of fh as cred, begun at asked_ns, has brought g after asking for `wanted`. Returns the
  * number of the file's delegation at the time of the answer, or 0, and whether it is a write
- * delegation. An unwanted one goes back. */
+ * delegation. An unwanted delegation goes back. */
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
 	enum open_delegation_type4 wanted, bool *writes);
 /* Notes the change attribute that came with delegation id, or a later one if none came. */
 void nfs4_deleg_note_change(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change);
-/* An OPEN that may bring one begins, or has ended. */
+/* An OPEN that may bring a delegation begins, or has ended. */
 void nfs4_deleg_opening(struct nfs4_client *c, int by);
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
-/* The number of the write delegation of fh, if it is certainly held; otherwise 0. locks.lock may be
- * held. */
+/* The number of the write delegation of fh, if the mount certainly holds one; otherwise 0.
+ * locks.lock may be held. */
 uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
-/* Makes a local open as cred with flags. NULL: no held delegation allows that, or no memory. */
+/* Makes a local open as cred with flags. NULL: no held delegation allows a local open, or no
+ * memory. */
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred);
 /* The user closes o. True: o was a local open, and is closed. */
 bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o);
 /* o has a stateid of its own. If o was a local open, o becomes one of the mount's opens. */
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o);
-void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o); /* it is a local one */
+void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o); /* o is a local open */
 /* The HELD delegation of fh; with stateid, one of fh and stateid in any state; or NULL. The mount's
  * lock held. */
 struct nfs4_deleg *nfs4_deleg_find_locked(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state);
-/* Takes d out, and frees it; its local opens have gone. */
+/* Takes d out of the table, and frees d. d has no local opens any more. */
 void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d);
 
-/* --- how they go (nfs4_deleg_return.c); no lock held but cb.lock ----------------------------- */
+/* --- the return of delegations (nfs4_deleg_return.c); no lock held but cb.lock ---------------- */
 
 /* CB_RECALL. If the delegation is one of ours, starts its return: true. */
 bool nfs4_deleg_recall(
@@ -163,10 +165,10 @@ uint32_t nfs4_deleg_getattr(
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep);
 void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
 /* nfs4_deleg_along.c: op, a REMOVE or RENAME that is about to start, is to take a delegation along.
- * If it cannot, that goes back by itself. */
+ * Otherwise the delegation goes back by itself. */
 void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op);
-/* The operations for that, before any other; get: does the walk go on? Else *out is what becomes of
- * op. */
+/* put: the operations that return the delegation, before any other. get: does the walk go on? Else
+ * *out is the outcome of op. */
 void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k);
 bool nfs4_deleg_get_along(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
@@ -174,19 +176,20 @@ bool nfs4_deleg_get_along(
 void nfs4_deleg_stays(struct nfs4_client *c, struct nfs_op *op);
 /* Data written under the delegation is safe, or has been reported as lost. */
 void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
-/* The server does not take the stateid of generation gen that o has. True: it is that of a
+/* The server refuses the stateid of generation gen that o has. True: the stateid is that of a
  * delegation, which goes back. */
 bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen);
 /* The upcalls of the same names; the state manager's thread. */
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 void nfs4_deleg_reclaim(struct nfs4_client *c);
 bool nfs4_deleg_revoked(struct nfs4_client *c);
-/* At unmount: begins to return all. How many. Those for which the server says "later" are left. */
+/* At unmount: begins to return all delegations. Returns how many. Delegations for which the server
+ * answered "later" are left. */
 unsigned nfs4_deleg_return_all(struct nfs4_client *c);
 /* Are any left that nfs4_deleg_return_all() would begin to return? */
 bool nfs4_deleg_left(struct nfs4_client *c);
 
-/* --- what is said to the server (nfs4_ops_deleg.c) ------------------------------------------- */
+/* --- calls to the server (nfs4_ops_deleg.c) -------------------------------------------------- */
 
 /* PUTFH and DELEGRETURN. */
 void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_deleg_along: delegations that go back in the COMPOUND that removes or replaces a name of
- * their file (nfs4_deleg.h). Before the REMOVE or RENAME, so that no server need recall what is in
- * the way of that; and so that it costs no call of its own.
+ * nfs4_deleg_along: delegations that go back in the COMPOUND that removes or replaces a name of the
+ * delegated file (nfs4_deleg.h). DELEGRETURN comes before the REMOVE or RENAME. So the server need
+ * not recall a delegation that is in the way of the change, and the return costs no call of its
+ * own.
  *
- * The delegation is LEAVING while the op is under way, and the op's: whatever DELEGRETURN is
- * answered but to come later, the op then goes on without it. An op that ends without an answer
- * leaves it DUE.
+ * The delegation is LEAVING while the op is under way, and belongs to the op. If the server puts
+ * DELEGRETURN off, the op is repeated with the delegation. After any other answer the op goes on
+ * without the delegation. If the op ends without an answer, the delegation is DUE.
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const struct nfs_fh *file_of(const struct nfs_op *op, uint64_t *id)
 	return op->type == NFS_REMOVE ? op->u.remove.deleg_fh : op->u.rename.deleg_fh;
 }
 
-/* op has it no more. flushed: there is nothing to be made safe under it. */
+/* op no longer has the delegation. flushed: no data under the delegation is to be made safe. */
 static void due(struct nfs4_client *c, struct nfs_op *op, bool flushed)
 {
 	struct nfs4_deleg *d = op->be.v4.deleg;
@@ -53,7 +54,7 @@ void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op)
 	if (!op->be.v4.deleg)
 		nfs4_deleg_give_back(c, fh, id);
 	else if (d->type == OPEN_DELEGATE_WRITE && nfs4_lock_any_local(c, fh))
-		due(c, op, false); /* the server is to know them first */
+		due(c, op, false); /* the server is to know the locks first */
 }
 
 void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k)

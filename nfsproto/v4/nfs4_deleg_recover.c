@@ -47,8 +47,8 @@ static void visit(struct nfs4_client *c, bool on)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* All of one state, the most recently used first. No other thread frees them meanwhile. NULL and *n
- * == 0: no memory. */
+/* All delegations of one state, the most recently used first. No other thread frees any meanwhile.
+ * NULL and *n == 0: no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
 {
 	struct nfs4_delegs *t = &c->delegs;
@@ -122,8 +122,8 @@ static unsigned lose_list(struct nfs4_client *c, enum nfs4_deleg_state state)
 }
 
 /* Reclaims the delegations in `state`. Write delegations come first, before other clients may open
- * the files; data may have to be flushed even under those that are to go back. Returns the number
- * of lost ones; *had: the number there was. */
+ * the files; data may have to be flushed even under delegations that are to go back. Returns the
+ * number of lost delegations; *had: the number before. */
 static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *had)
 {
 	unsigned lost = 0, reclaims = 0;
@@ -187,8 +187,8 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Reclaims the RETURNING delegations, whose ops wait at the gate. No other client may get in
- * between the locks and opens that still rely on one. */
+/* Reclaims the RETURNING delegations; their ops wait at the gate. No other client may get in
+ * between the locks and opens that still rely on a delegation. */
 static void reclaim_returning(struct nfs4_client *c)
 {
 	struct nfs4_deleg copy = {.id = 0};
@@ -207,8 +207,8 @@ static void reclaim_returning(struct nfs4_client *c)
 
 void nfs4_deleg_reclaim(struct nfs4_client *c)
 {
-	/* HELD last, because a reclaim may make it DUE, and FLUSHING after DUE: each is asked for
-	 * once */
+	/* HELD last, because a reclaim may make a delegation DUE, and FLUSHING after DUE: each
+	 * delegation is reclaimed once */
 	static const enum nfs4_deleg_state order[] = {NFS4_D_DUE, NFS4_D_FLUSHING, NFS4_D_HELD};
 	unsigned lost = 0, all = 0, had;
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_deleg_return: how the delegations of a mount go (nfs4_deleg.h).
+ * nfs4_deleg_return: how the delegations of a mount go back (nfs4_deleg.h).
  *
- * A recall comes on the progress thread, which only leaves word; the state manager begins returns,
- * NFS4_DELEG_RETURNS at a time, so that a storm of recalls leaves slots for others. Before one to
- * write goes back, the user makes safe what was written; what is written from the recall on does
- * not put that off. The op of a return is put off, repeated and sent over another session like any
- * other; if the mount is left in the middle of it, the delegation is DUE again, and goes back as
- * the last thing but the session. One for which the server then says "later" is DUE once more.
+ * A recall comes on the progress thread, which only notes the recall. The state manager begins
+ * returns, NFS4_DELEG_RETURNS at a time, so that a storm of recalls leaves slots for others. Before
+ * a write delegation goes back, the user makes written data safe; data written after the recall
+ * does not delay the return. The op of a return is put off, repeated and sent over another session
+ * like any other. If the unmount begins in the middle of a return, the delegation is DUE again, and
+ * goes back last, just before the session. A delegation for which the server then answers "later"
+ * is DUE once more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,12 +21,12 @@
 
 #define AGAIN_NS (1 * NFS4_SEC)
 
-/* --- one that is returned -------------------------------------------------------------------- */
+/* --- one return ------------------------------------------------------------------------------ */
 
 static void return_done(struct nfs_op *op);
 
-/* Sends the next thing that is to be said of d: of a local open or lock, or that it goes back.
- * later: by the state manager. */
+/* Sends the next call of the return of d: the claim of a local open, the LOCK of a local lock, or
+ * DELEGRETURN. later: the state manager sends the call. */
 static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later, uint8_t flags)
 {
 	struct nfs_op *op = d->op;
@@ -58,7 +59,7 @@ static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later,
 		nfs4_task_start(op);
 }
 
-/* d is RETURNING. False: no memory, and it is DUE again. */
+/* d is RETURNING. False: no memory, and d is DUE again. */
 static bool return_begin(struct nfs4_client *c, struct nfs4_deleg *d, uint8_t flags)
 {
 	d->op = calloc(1, sizeof(*d->op));
@@ -74,7 +75,7 @@ static bool return_begin(struct nfs4_client *c, struct nfs4_deleg *d, uint8_t fl
 	return true;
 }
 
-/* There is no connection: later, or, if the mount is being left, at its end. */
+/* There is no connection: d goes back later, or, during an unmount, at the end of the unmount. */
 static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_op *op = d->op;
@@ -88,7 +89,7 @@ static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 	nfs4_own_ended(c);
 }
 
-/* What was a local open has a stateid of its own, or is a suspect. */
+/* The former local open has a stateid of its own, or is a suspect. */
 static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
 {
 	struct nfs_open *o = d->claiming;
@@ -121,7 +122,7 @@ static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *
 		return_next(c, d, failed, 0);
 }
 
-/* What was a local lock is the server's, or is a suspect. */
+/* The former local lock is now held at the server, or is a suspect. */
 static void locked(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
 {
 	bool left = op->error == -ENOTCONN;
@@ -180,7 +181,7 @@ static void return_done(struct nfs_op *op)
 		returned(c, d, op->error, op->be.v4.flags & NFS4_F_LAST);
 }
 
-/* --- what is to be returned ------------------------------------------------------------------ */
+/* --- which delegations are returned ---------------------------------------------------------- */
 
 bool nfs4_deleg_recall(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
@@ -261,7 +262,7 @@ void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t
 		nfs4_state_poll(c->srv);
 }
 
-/* Not RETURNING: then what stands on it is being seen to. */
+/* A RETURNING delegation is left alone: the return takes care of its opens and locks. */
 bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen)
 {
 	struct nfs4_deleg *d;
@@ -275,7 +276,7 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 		pthread_mutex_unlock(&o->lock);
 	}
 	if (due) {
-		d->flushed = true; /* it waits for what is not taken */
+		d->flushed = true; /* the flush would wait for data that the server refuses */
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -301,7 +302,7 @@ static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
 	}
 }
 
-/* The first that is DUE of which something can be done now: it is to be flushed, or returned. */
+/* The first DUE delegation that can be flushed or returned now. */
 static struct nfs4_deleg *next_due_locked(struct nfs4_delegs *t, bool *flush)
 {
 	bool flushes = t->n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
@@ -349,7 +350,7 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	if (d)
 		nfs4_deleg_move_locked(c, d, flush ? NFS4_D_FLUSHING : NFS4_D_RETURNING);
 	if (d && flush) {
-		fh = d->fh; /* it may go meanwhile */
+		fh = d->fh; /* d may go meanwhile */
 		id = d->id;
 	}
 	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
@@ -388,7 +389,7 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 	struct nfs4_deleg *d;
 	bool begun;
 
-	do { /* one that is put off meanwhile waits for the next round */
+	do { /* a delegation that is put off meanwhile waits for the next round */
 		d = NULL;
 		pthread_mutex_lock(&c->lock);
 		for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING && !d; s++)

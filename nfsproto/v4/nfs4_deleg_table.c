@@ -11,7 +11,7 @@
 #include "transport/hash.h"
 #include "transport/log.h"
 
-#define ROTATE_MAX 16u /* that are looked at for one that may give way */
+#define ROTATE_MAX 16u /* delegations to look at for one that may give way */
 
 void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted)
 {
@@ -76,7 +76,7 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_open *o;
 
-	while ((o = TAILQ_FIRST(&d->opens))) { /* the mount ends: no user closes them */
+	while ((o = TAILQ_FIRST(&d->opens))) { /* the mount ends: no user closes the local opens */
 		TAILQ_REMOVE(&d->opens, o, link);
 		o->local = NULL;
 		nfs4_open_unref(o);
@@ -182,7 +182,7 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 		id = d->id;
 		*writes = d->type == OPEN_DELEGATE_WRITE;
 	}
-	/* the state manager knows when to look at those that are held, if there was one already */
+	/* if a delegation was held already, the state manager knows when to look */
 	poll = given && (t->n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&t->list[NFS4_D_DUE]));
 	pthread_mutex_unlock(&c->lock);
 	if (given && !d)
@@ -219,7 +219,7 @@ void nfs4_deleg_opening(struct nfs4_client *c, int by)
 
 /* --- use ------------------------------------------------------------------------------------- */
 
-/* May the server have taken something away that we do not know of yet? */
+/* May the server have revoked state without our knowing? */
 static bool unsure(const struct nfs4_server *srv, uint64_t now)
 {
 	uint64_t renewed = atomic_load_explicit(&srv->renewed_ns, memory_order_acquire);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_locations: what NFS4ERR_MOVED leads to: the server is asked where the file system is, the
- * log gets a sentence, and the program gets EREMOTE.
+ * nfs4_locations: the consequences of NFS4ERR_MOVED. The op asks the server where the file system
+ * is, the log gets a sentence, and the program gets EREMOTE.
  */
 #include "nfsproto/v4/nfs4_locations.h"
 
@@ -60,7 +60,7 @@ static void put_path(struct text *t, struct xdr_in *x)
 	}
 }
 
-/* One fs_location4: its first server stands for all, which have the same. */
+/* One fs_location4. The first server stands for all, because all have the same file system. */
 static void put_location(struct text *t, struct xdr_in *x)
 {
 	uint32_t servers = xdr_get_count(x, LIST_MAX, 4);
@@ -80,7 +80,7 @@ int nfs4_locations_format(const struct nfs4_opaque *raw, char *buf, size_t size)
 	uint32_t n;
 
 	xdr_in_init(&x, raw->data, raw->len);
-	put_path(&none, &x); /* fs_root: where it is, or was, on this server */
+	put_path(&none, &x); /* fs_root: the place on this server, now or before */
 	n = xdr_get_count(&x, LIST_MAX, 8);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0) {
@@ -100,9 +100,9 @@ int nfs4_locations_format(const struct nfs4_opaque *raw, char *buf, size_t size)
 	return (int)n;
 }
 
-/* --- asking for it ------------------------------------------------------------------------- */
+/* --- asking for the place ------------------------------------------------------------------ */
 
-/* What op is about: an object, or a name in a directory. */
+/* The target of op: an object, or a name in a directory. */
 static bool target_of(const struct nfs_op *op, const struct nfs_fh **fh, struct nfs_name *name)
 {
 	name->len = 0;
@@ -167,7 +167,7 @@ static int get_target(struct nfs_op *op, struct nfs4_reply *r)
 	return !rc && name.len ? nfs4_reply_op(r, OP_LOOKUP) : rc;
 }
 
-/* Tells the log, unless it has just been told the same. where: the locations, or empty. */
+/* Writes to the log, unless the last message was just the same. where: the locations, or empty. */
 static void moved_tell(struct nfs4_client *c, const struct nfs_op *op, const char *where)
 {
 	const struct nfs_fh *fh;

@@ -12,8 +12,8 @@
 #include "nfsproto/wire/nfs4_xdr.h"
 
 /* Writes "server:/path or server:/path ..." from the XDR of an fs_locations4 to buf, terminated and
- * cut at size with "..."; what is not printable ASCII becomes '?'. Returns how many locations there
- * are, or -EBADMSG (buf is then empty). */
+ * cut at size with "..."; each character that is not printable ASCII becomes '?'. Returns how many
+ * locations there are, or -EBADMSG (buf is then empty). */
 int nfs4_locations_format(const struct nfs4_opaque *raw, char *buf, size_t size);
 
 #endif

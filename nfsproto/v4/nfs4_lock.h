@@ -8,8 +8,9 @@
  * on that file go the same way, through any open. A context without locks stays for the next time,
  * until its open is closed.
  *
- * A request is one NFS_LOCK. As with opens it runs as an own op. So a cancelled user is answered at
- * once, while the request goes on until any lock that the server has granted is given back.
+ * A request is one NFS_LOCK. As with opens, the request runs as an own op. So a cancelled user is
+ * answered at once, while the request goes on until any lock that the server has granted is given
+ * back.
  *
  *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
  *        |           ^         |            \-> user gone: the granted lock is given back
@@ -18,32 +19,33 @@
  *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
  *                    \---------/
  *
- * One request of a context is BUSY at a time. READY ones wait for it, first in, first out. PARKED
- * ones block no other. A waiting request stays in one list of all waiters, oldest first. The list
- * decides which is woken first. A newcomer without locks in the file queues up behind conflicting
- * waiters. That is an order, not a reservation. After a second a request behind others asks as
- * well, because those may wait for locks of its own process elsewhere.
+ * One request of a context is BUSY at a time. READY requests wait for the BUSY one, first in, first
+ * out. PARKED requests block no other. A waiting request stays in one list of all waiters, oldest
+ * first. The list decides which waiter is woken first. A newcomer without locks in the file queues
+ * up behind conflicting waiters. The list is an order, not a reservation. After a second a request
+ * behind others asks as well, because the others may wait for locks of its own process elsewhere.
  *
  * A context is SUSPECT when the server has disowned its locks. Its requests stay READY until the
- * state manager has established the locks again. That is possible only if the server has restarted
- * and takes reclaims. When the lease has expired, other clients may have had the lock in between,
- * even if it is free again: the lock is LOST. A lock is also LOST if the server revoked it or has
+ * state manager has established the locks again. Only a restarted server that takes reclaims allows
+ * this. When the lease has expired, other clients may have had the lock in between, even if the
+ * range is free again: the lock is LOST. A lock is also LOST if the server revoked the lock or has
  * forgotten its open.
  *
  * I/O that relies on a SUSPECT lock waits. I/O that relies on any lock waits in two more cases: a
  * lease time has passed by our own clock since the server last renewed the lease; or the client
- * does not know yet what the server has revoked. I/O that relies on a LOST lock fails with -EIO
- * until that range is unlocked or the file closed: other clients may have changed the data, and may
- * hold a lock now.
+ * does not know yet which state the server has revoked. I/O that relies on a LOST lock fails with
+ * -EIO until that range is unlocked or the file closed: other clients may have changed the data,
+ * and may hold a lock now.
  *
- * The kernel does not say which process reads or writes. So all I/O through the open file of a
- * lock-owner relies on its locks. Changes of the file through any open file of the same user do so,
- * too: the process that has lost a lock may have opened the file twice.
+ * The kernel does not tell which process reads or writes. So all I/O through the open file of a
+ * lock-owner relies on the owner's locks. Changes of the file through any open file of the same
+ * user do so, too: the process that has lost a lock may have opened the file twice.
  *
  * While the file has a write delegation, its locks are local (nfs4_lock_local.c).
  *
- * I/O through an open file has the lock's stateid while just one lock-owner holds locks by it, so
- * that the server refuses the I/O when the lock is gone. Otherwise it has the open's.
+ * I/O through an open file has the lock's stateid while just one lock-owner holds locks by this
+ * open file, so that the server refuses the I/O when the lock is gone. Otherwise the I/O has the
+ * open's stateid.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_LOCK_H
 #define RNFS_NFSPROTO_V4_NFS4_LOCK_H
@@ -80,7 +82,7 @@ struct nfs4_lockctx {
 	struct nfs4_lockreqs ready;
 	unsigned nparked;
 	bool suspect;
-	struct lock_ranges lost; /* lost, and not unlocked by its users yet */
+	struct lock_ranges lost; /* lost, and not unlocked by users yet */
 	bool trouble;		 /* suspect or lost: counted in ntrouble */
 	/* nfs4_lock_local.c */
 	bool local; /* the server does not know the held locks; not suspect, except while the server
@@ -88,7 +90,8 @@ struct nfs4_lockctx {
 	bool pushed; /* local: but the server may know some of the locks; the ranges do not change
 			then */
 	uint32_t npushed;   /* pushed: the number of ranges that the server knows */
-	uint64_t pushed_by; /* the last delegation at whose return all ranges went to the server */
+	uint64_t pushed_by; /* the last delegation that sent all ranges to the server at its return
+			     */
 };
 
 enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
@@ -104,15 +107,15 @@ struct nfs4_lockreq {
 	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
 	uint64_t start, end;
 	bool waiting;	  /* in waiters */
-	bool again;	  /* woken while it was not PARKED */
-	bool asks;	  /* BUSY: the server may be granting it */
+	bool again;	  /* woken in another state than PARKED */
+	bool asks;	  /* BUSY: the server may be granting the lock */
 	bool giving_back; /* own undoes a grant without a user, piece by piece from pos on */
-	bool doubtful;	  /* the server may have granted it, or not */
+	bool doubtful;	  /* the server may have granted the lock, or not */
 	uint64_t pos;
-	uint64_t due_ns;   /* PARKED: when it asks again */
+	uint64_t due_ns;   /* PARKED: when the request asks again */
 	unsigned polls;	   /* number of "denied" answers */
 	unsigned disowned; /* times that the server did not know the state */
-	uint32_t status;   /* own ended with this nfsstat4 that nfs4_lockreq.c must judge; or 0 */
+	uint32_t status;   /* own ended with this nfsstat4, for nfs4_lockreq.c to judge; or 0 */
 };
 
 struct nfs4_locks {
@@ -145,16 +148,15 @@ void nfs4_lock_notify(
  * the time when one will be. */
 bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 
-/* o is about to be closed. True: not now, locks depend on it; it is closed when they are gone.
- * was_deferred: that may be the case now. */
+/* o is about to be closed. True: not now, because locks depend on o; o is closed when the locks are
+ * gone. was_deferred: the locks may be gone now. */
 bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred);
 
-/* nfs4_lock_io.c. op is about to be sent at `now`: 0; -EAGAIN: not yet, a lock that it relies on is
- * in doubt; -EIO: the lock is lost. */
+/* nfs4_lock_io.c. op is about to be sent at `now`: 0; -EAGAIN: not yet, a lock that op relies on is
+ * in doubt; -EIO: such a lock is lost. */
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
-/* Is all of first..last certainly locked exclusively, at `now`, by an owner on whose locks changes
- * of the file through o rely? Returns a number that stays the same while that owner's locks do; 0:
- * no. */
+/* Is all of first..last certainly locked exclusively, at `now`, by an owner on which changes of the
+ * file through o rely? Returns a number that stays the same while the owner's locks do; 0: no. */
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now);
 /* nfs_lock_guard(). */
@@ -171,8 +173,8 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o);
 /* reclaim: establishes all locks again, within the server's grace period. Otherwise suspect locks
  * become lost. True: some could not be tried now. */
 bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim);
-/* Finds out which lock states the server has revoked; they become suspect. True: of some that is
- * not known yet. */
+/* Finds out which lock states the server has revoked; each becomes suspect. True: some are not
+ * known yet. */
 bool nfs4_lock_test(struct nfs4_client *c);
 
 /* While the client stops: ends waiting requests, then clears all held locks. True if there is
@@ -184,8 +186,8 @@ bool nfs4_lock_clear_all(struct nfs4_client *c);
 bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx);
 /* suspect, lost or linked has changed. */
 void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx);
-/* The context of owner on fh: the one that is in use, or else one that is idle and bound to o (any
- * one with o NULL). */
+/* The context of owner on fh: the one in use, or else an idle one that is bound to o (o NULL:
+ * any). */
 struct nfs4_lockctx *nfs4_lockctx_find_locked(
 	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
 struct nfs4_lockctx *nfs4_lockctx_new_locked(
@@ -204,7 +206,7 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 
 /* nfs4_lock_local.c */
 enum nfs4_lock_way {
-	NFS4_LW_ASK,   /* ask the server, if it must be asked at all */
+	NFS4_LW_ASK,   /* ask the server, if there is a need */
 	NFS4_LW_LOCAL, /* nfs4_lock_take_locked() */
 	NFS4_LW_WAIT,  /* nfs4_lock_stall_locked() */
 };
@@ -229,7 +231,7 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
  * referenced; NULL: the server knows all. */
 struct nfs4_lockctx *nfs4_lock_push_next(
 	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g);
-/* The result of sending that range, by the delegation `by`; takes the reference. */
+/* The result of sending such a range, by the delegation `by`; takes the reference. */
 void nfs4_lock_pushed(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push);
 /* fh is not delegated any more, and may not have been for a while: local locks become suspect, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock_io: reads and changes of a file by those who rely on its locks (nfs4_lock.h).
+ * nfs4_lock_io: reads and changes of a file that rely on locks of the file (nfs4_lock.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -84,7 +84,7 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 	return rc;
 }
 
-/* The number of the lock, as nfs4_lock_guard() returns it. sure: of none that is SUSPECT. */
+/* The number of the lock, as nfs4_lock_guard() returns it. sure: SUSPECT locks do not count. */
 static uint64_t guard(
 	struct nfs4_client *c, const struct nfs_open *o, uint64_t first, uint64_t last, bool sure)
 {

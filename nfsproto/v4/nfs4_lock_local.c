@@ -14,7 +14,7 @@
  * A suspect lock is lost, unless the server has restarted and takes reclaims. Until the restart no
  * other client can have had the lock, so the lock is reclaimed like any other.
  *
- * The locks of a file are either all local or all the server's, except for those that are being
+ * The locks of a file are either all local or all the server's, except for locks that are being
  * pushed. A request that would break this rule waits in its context until the delegation has gone,
  * or is certain again. An unlock of ranges that are not pushed yet need not wait.
  */
@@ -27,7 +27,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STALLED_MS 100u /* between two looks at requests that wait */
+#define STALLED_MS 100u /* between two looks at waiting requests */
 
 /* The first context of fh from bucket *i, behind after; NULL at the end. */
 static struct nfs4_lockctx *next_of_locked(struct nfs4_client *c, const struct nfs_fh *fh,
@@ -56,7 +56,7 @@ void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *c
 	ctx->pushed = false;
 }
 
-/* Has any owner locks of fh at the server, or may it be getting them? */
+/* Has any owner locks of fh at the server, or may the server be granting any? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
 {
 	const struct nfs4_lockctx *ctx;
@@ -198,8 +198,7 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 		if (ctx->local)
 			break;
 	if (ctx) {
-		/* while the mount is being left, ranges that are being pushed may be unlocked, too
-		 */
+		/* during an unmount, ranges that are being pushed may be unlocked, too */
 		if (!ctx->pushed || ctx->npushed >= ctx->ranges.n)
 			ctx->npushed = 0;
 		ctx->pushed = true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock_recover: what the state manager does about locks when something was lost. Its thread
+ * nfs4_lock_recover: the state manager's recovery of locks after a loss. State manager's thread
  * only.
  *
- * After a restart of the server a context's ranges are reclaimed one by one, which nobody else's
- * lock can be in the way of. When the server takes no reclaims, or did not restart, they are lost:
- * that a range is free does not mean that nobody has had it in between.
+ * After a restart of the server the thread reclaims a context's ranges one by one. No other lock
+ * can be in the way of a reclaim. If the server takes no reclaims, or did not restart, the ranges
+ * are lost: even if a range is free now, another client may have had a lock there in between.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
 
-#define STEP_MS	   60000u /* most time for one step before it is tried anew */
+#define STEP_MS	   60000u /* most time for one step before the next attempt */
 #define TEST_BATCH 32u
 
 /* The server does not know ctx's stateid any more. */
@@ -43,7 +43,7 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o)
 	free(list);
 }
 
-/* All that ctx holds is lost. False: out of memory. */
+/* All ranges that ctx holds are lost. False: out of memory. */
 static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	bool done = true, first;
@@ -72,7 +72,7 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	return done;
 }
 
-/* Reclaims one range. NFS_DONE; NFS_LATER; NFS_STATUS: the server does not grant it. */
+/* Reclaims one range. NFS_DONE; NFS_LATER; NFS_STATUS: the server does not grant the lock. */
 static enum nfs_outcome relock(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, const struct lock_range *g)
 {
@@ -149,7 +149,7 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 		if (reclaim && (ctx->have_stateid || ctx->ranges.n))
 			disowned_locked(ctx);
 		nfs4_lockctx_judge_locked(c, ctx);
-		/* While reclaiming the gate is closed: what is BUSY waits there. */
+		/* While reclaiming the gate is closed: BUSY requests wait there. */
 		due = ctx->suspect && (reclaim || !ctx->busy);
 		later |= ctx->suspect && !due;
 		pthread_mutex_unlock(&c->locks.lock);
@@ -189,7 +189,7 @@ static bool test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
 		return !nfs4_recover_undecided(s.status);
 	for (uint32_t i = 0; i < s.u.test.n; i++) {
-		/* an old seqid only says that a request has come in between */
+		/* an old seqid only tells that a request has come in between */
 		if (s.u.test.code[i] == NFS4_OK || s.u.test.code[i] == NFS4ERR_OLD_STATEID)
 			continue;
 		log_ctrl(

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock_wait: who waits for a lock, in which order they ask again, and what wakes them.
+ * nfs4_lock_wait: requests that wait for a lock: in which order they ask again, and which events
+ * wake them.
  *
- * The server is asked again after 100 ms, then after twice as long each time, up to 2 s. An unlock
- * through this mount and CB_NOTIFY_LOCK cut that short. Only the state manager's thread moves a
- * request from PARKED to READY, so that a callback or a completion only has to leave word.
+ * A waiting request asks the server again after 100 ms, then after twice as long each time, up to 2
+ * s. An unlock through this mount and CB_NOTIFY_LOCK cut the pause short. Only the state manager's
+ * thread moves a request from PARKED to READY, so a callback or a completion only sets a flag.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ static bool same_fh(const struct nfs_fh *a, const struct nfs_fh *b)
 	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-/* Has an older waiter asked for what req must not have at the same time? */
+/* Has an older waiter asked for a lock that conflicts with req? */
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)
 {
 	const struct nfs4_lockreq *w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lockctx: lock contexts, found by owner and file (nfs4_lock.h). One that holds nothing, has
- * lost nothing that was not unlocked since, and has no request is idle: several of those may be
- * there for one owner and file, each bound to another open, but only one that is not.
+ * nfs4_lockctx: lock contexts, found by owner and file (nfs4_lock.h). A context is idle if it holds
+ * no lock, has no lost lock that was not unlocked since, and has no request. One owner may have
+ * several idle contexts for one file, each bound to another open, but only one that is not idle.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 	bool defer = false;
 
 	pthread_mutex_lock(&c->locks.lock);
-	if (was_deferred && !o->close_deferred) { /* another thread closes it */
+	if (was_deferred && !o->close_deferred) { /* another thread closes o */
 		pthread_mutex_unlock(&c->locks.lock);
 		return true;
 	}
@@ -177,7 +177,7 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 				defer = true;
 				continue;
 			}
-			/* the server ends its stateid with the open's */
+			/* the server ends the context's stateid with the open's */
 			c->locks.nidle--;
 			ctx->open->nlockctx--;
 			LIST_REMOVE(ctx, link);

@@ -4,9 +4,9 @@
  * nfs4_lockreq: the life of a request for a lock (nfs4_lock.h); contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
- * the request, nfs4_lock_cancel(). A request whose user has gone sends no LOCK that asks for a new
- * lock. If its last LOCK was granted, or the answer is unknown, the request goes on as GIVING BACK.
- * It ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
+ * the request, nfs4_lock_cancel(). A request without a user sends no LOCK that asks for a new lock.
+ * If its last LOCK was granted, or the answer is unknown, the request goes on as GIVING BACK. The
+ * request ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
  * attempts.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define POLL_MIN_MS   100u
 #define POLL_MAX_MS   2000u
 #define BEHIND_MS     5000u /* after this time a request behind others asks all the same */
-#define IDLE_MAX      256u  /* contexts without locks that are kept */
+#define IDLE_MAX      256u  /* most contexts without locks to keep */
 #define DISOWNED_MAX  8u
 #define DOUBT_MAX     10u
 #define DOUBT_STEP_MS 3000u
@@ -81,7 +81,7 @@ static void answer(struct nfs_op *user, int error)
 	user->done(user);
 }
 
-/* ctx has no locks any more. Returns the open whose CLOSE waited for that, or NULL. */
+/* ctx has no locks any more. Returns ctx's open if a deferred CLOSE waited for that, or NULL. */
 static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs_open *o = ctx->open;
@@ -104,8 +104,8 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 	return NULL;
 }
 
-/* taken: the user, if it was taken already. The user is answered when all is settled, so that a
- * later CLOSE finds no lock under way. */
+/* taken: the user, if the caller has taken the user already. The user is answered when all is
+ * settled, so that a later CLOSE finds no lock under way. */
 static void end_for(
 	struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs_op *taken, int error)
 {
@@ -120,11 +120,11 @@ static void end_for(
 	user = taken ? taken : take_user_locked(req);
 	waited = req->waiting;
 	nfs4_lock_unwait_locked(c, req);
-	if (req->type == F_UNLCK && ctx->lost.n) { /* if there is no memory it stays lost */
+	if (req->type == F_UNLCK && ctx->lost.n) { /* without memory the range stays lost */
 		lock_ranges_clear(&ctx->lost, req->start, req->end);
 		nfs4_lockctx_judge_locked(c, ctx);
 	}
-	/* wakes requests for a range that is free now, and those that waited behind this request */
+	/* wakes requests for a range that is free now, and requests that waited behind this one */
 	if (req->type == F_UNLCK || req->giving_back || (waited && error) || req->type == F_RDLCK)
 		nfs4_lock_wake_locked(c, &ctx->fh, req->start, req->end);
 	due = ctx_settled_locked(c, ctx);
@@ -146,7 +146,7 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 	end_for(c, req, NULL, error);
 }
 
-/* --- what the server said ------------------------------------------------------------------- */
+/* --- the server's answers ------------------------------------------------------------------- */
 
 /* Sends own (again) as kind. */
 static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned kind)
@@ -175,7 +175,7 @@ static bool give_back_piece_locked(struct nfs4_lockreq *req)
 
 		if (g && g->first <= req->pos) {
 			last = g->last < req->end ? g->last : req->end;
-			type = g->write ? F_WRLCK : F_RDLCK; /* the program still relies on it */
+			type = g->write ? F_WRLCK : F_RDLCK; /* the program still relies on g */
 			skip = g->write == granted_write;
 		}
 		req->pos = last + 1;
@@ -198,8 +198,8 @@ static bool restores(const struct nfs4_lockreq *req)
 	return req->giving_back && req->own.u.lock.type != F_UNLCK;
 }
 
-/* The server does not give back a lock that an undone grant has replaced: it is lost. An unlock
- * still goes to the server, which may have the weaker lock. */
+/* The server does not give back a lock that an undone grant has replaced: the lock is lost. An
+ * unlock still goes to the server, which may have the weaker lock. */
 static void piece_lost(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
@@ -259,7 +259,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 	}
 	pthread_mutex_lock(&c->locks.lock);
 	user = take_user_locked(req);
-	if (req->type == F_UNLCK) /* there is room: reserved when it was sent */
+	if (req->type == F_UNLCK) /* there is room: reserved when the request was sent */
 		unlocked_locked(c, req);
 	else if (user)
 		lock_ranges_set(&ctx->ranges, req->start, req->end, req->type == F_WRLCK);
@@ -335,9 +335,10 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, -EIO);
 }
 
-/* LOCK or LOCKU ended without the server's verdict: no answer, none that can be read, or none that
- * the server has kept. The user is told. The server is asked until it has given back all that it
- * may have granted, or DOUBT_MAX attempts have failed. */
+/* LOCK or LOCKU ended without the server's verdict: no answer, an unreadable answer, or an answer
+ * that the server has not kept. The user is told. The request then asks the server to give back all
+ * locks that the server may have granted, until the server has done so or DOUBT_MAX attempts have
+ * failed. */
 static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 {
 	struct nfs_op *user;
@@ -400,8 +401,8 @@ static void lock_done(struct nfs_op *own)
 
 /* --- starting a request ---------------------------------------------------------------------- */
 
-/* Binds ctx, of which the server knows nothing, to o. Returns the open that it leaves if that one's
- * CLOSE waits for it, referenced; or NULL. */
+/* Binds ctx, which the server does not know, to o. Returns the open that ctx leaves if the CLOSE of
+ * that open waits for ctx, referenced; or NULL. */
 static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open *o)
 {
 	struct nfs_open *old = ctx->open;
@@ -415,9 +416,9 @@ static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open 
 	return NULL;
 }
 
-/* Is anything to be sent for req, which has become BUSY and goes that way? Then *kind says what,
- * else *error is its end; -EAGAIN: another one's lock is in the way. *due: as rebind_locked()
- * returns. */
+/* Must a call be sent for req, which has become BUSY and goes that way? If so, *kind is the call's
+ * kind. Otherwise *error is the end of req; -EAGAIN: another owner's lock conflicts. *due: as
+ * rebind_locked() returns. */
 static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum nfs4_lock_way way,
 	enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
 {
@@ -487,7 +488,7 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 			pthread_mutex_unlock(&c->locks.lock);
 			return;
 		}
-		way = NFS4_LW_ASK; /* it ends */
+		way = NFS4_LW_ASK; /* the request ends */
 	}
 	TAILQ_REMOVE(&ctx->ready, req, link);
 	ctx->busy = req;
@@ -496,7 +497,7 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	if (!send && req->type == F_UNLCK && !error)
 		unlocked_locked(c, req);
 	if (!send && !error) {
-		user = take_user_locked(req); /* it is there, unless it unlocks */
+		user = take_user_locked(req); /* the user is there, unless the request unlocks */
 		if (user)
 			user->u.lock.local = true;
 	}
@@ -523,7 +524,7 @@ static int check_mode(const struct nfs_open *o, int type)
 	return !need || (o->access & need) ? 0 : -EBADF;
 }
 
-/* A waiting newcomer queues up behind others, unless they may be waiting for the newcomer. */
+/* A waiting newcomer queues up behind others, unless the others may be waiting for the newcomer. */
 static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
@@ -540,8 +541,8 @@ static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 	TAILQ_INSERT_TAIL(&ctx->ready, req, link);
 }
 
-/* Puts a request for op into its context. Returns that, referenced; or NULL with *error set: op
- * ends. */
+/* Puts a request for op into the right context. Returns the context, referenced; or NULL with
+ * *error set: op ends. */
 static struct nfs4_lockctx *submit_locked(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_lockreq *req, int *error)
 {
@@ -605,7 +606,7 @@ void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
 	req = op->be.v4.lock;
 	if (req) {
 		take_user_locked(req);
-		/* no request waits behind it any more */
+		/* no request waits behind req any more */
 		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
 		pthread_mutex_lock(&c->srv->slots.lock);
 		c->srv->poll_wanted = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_mount: the steps of a mount once there is a server: the walk to the export, its limits; and
- * a sentence for each way that they can fail. What they say on the wire: nfs4_walk.c. When the
- * server loses the session meanwhile, the state manager makes another, and the step is taken again.
+ * nfs4_mount: the steps of a mount once there is a server: the walk to the export and its limits;
+ * and a sentence for each way that a step can fail. The calls: nfs4_walk.c. If the server loses the
+ * session meanwhile, the state manager makes another, and the step is taken again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +14,15 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define WALK_NAMES    4u /* with what is around them, fewer operations than OPS_NEEDED */
+#define WALK_NAMES    4u /* with the other operations around LOOKUPs, fewer than OPS_NEEDED */
 #define DTSIZE_MAX    (128u << 10)
-#define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
+#define IO_SERVER_MIN 1024u /* a smaller limit of a server is not believed */
 #define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */
-#define READ_PLUS_MAX (512u << 10) /* what describes the pieces has to fit, too */
+#define READ_PLUS_MAX (512u << 10) /* the descriptions of the pieces must fit, too */
 #define LEASE_MIN     1u
 #define LEASE_MAX     3600u
 
-/* Runs step until it is answered with something else than "not now", at most connect_ms. */
+/* Runs step until the server gives another answer than "not now", at most connect_ms. */
 static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 	int (*fn)(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms))
 {
@@ -46,8 +46,7 @@ static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 /* --- the walk to the export ---------------------------------------------------------------- */
 
 /* Copies up to WALK_NAMES names of *path to buf, separated by one slash, and moves *path behind
- * them.
- * "." is left out. Returns how many; -1 for "..". */
+ * these names. "." is left out. Returns how many; -1 for "..". */
 static int next_names(const char **path, char *buf, size_t *offs)
 {
 	unsigned n = 0;
@@ -114,7 +113,8 @@ static int run_locations(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms
 	return nfs4_mount_run(c, NULL, s, NFS4_K_LOCATIONS, ms);
 }
 
-/* The walk came to a referral: what names, n of them beginning at offs, got as far as. */
+/* The walk came to a referral. names, n of them beginning at offs: cut behind the last name that
+ * was looked up. */
 static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char *export,
 	char *names, const size_t *offs, unsigned n, struct err *e)
 {
@@ -178,7 +178,7 @@ static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
 }
 
-/* What not every server knows the number of may be asked for only when it says so. */
+/* Attributes that not every server knows. Asks only for attributes in c->supported. */
 static int run_fsinfo_more(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
 	const struct nfs4_bitmap more =
@@ -201,7 +201,8 @@ static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
 	return (uint32_t)n;
 }
 
-/* What the export's file system, or the server for those below it, can do beyond the minimum. */
+/* Features beyond the minimum: of the export's file system, and of the server for file systems
+ * below. */
 static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 {
 	bool denies =
@@ -210,13 +211,14 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 	c->base.info.features = NFS_HAS_LOCKS;
 	if (!nfs4_bit(&a->mask, FATTR4_CASE_INSENSITIVE) || a->case_insensitive)
 		c->base.info.features |= NFS_FOLDS_CASE;
-	/* whether the root has them says nothing of what is mounted below it on the server */
+	/* file systems mounted below the root on the server may have xattrs even if the root has
+	 * none */
 	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
 		c->base.info.features |= NFS_HAS_XATTR;
 	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_MODE_UMASK))
 		c->base.info.features |= NFS_HAS_UMASK;
 	c->exclcreat = a->exclcreat;
-	if (!nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT)) /* who does not say: as in NFSv4.1 */
+	if (!nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT)) /* unknown: as in NFSv4.1 */
 		c->exclcreat =
 			nfs4_sattr_bits(NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID | NFS_SET_SIZE);
 	if (nfs4_bit(&c->supported, FATTR4_ACL) && !denies)
@@ -225,7 +227,7 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 		c->base.info.rsize = READ_PLUS_MAX;
 }
 
-/* The block size of clones, and what the change attribute is. */
+/* The block size of clones, and the type of the change attribute. */
 static int limits_more(struct nfs4_client *c, struct err *e)
 {
 	struct nfs4_sync s;
@@ -276,7 +278,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 	pthread_mutex_lock(&c->srv->slots.lock);
 	info->slots = c->srv->slots.max;
 	pthread_mutex_unlock(&c->srv->slots.lock);
-	/* RFC 8881 4.2.3: nobody here keeps the names to get new ones by */
+	/* RFC 8881 4.2.3: this client does not keep the names with which to look up new handles */
 	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_FH_EXPIRE_TYPE) &&
 		s.u.fsinfo.fh_expire_type != FH4_PERSISTENT)
 		log_info("%s: file handles of this server may expire (type 0x%x): what is in use "

@@ -4,10 +4,11 @@
  * nfs4_names: owners by name (RFC 8881 section 5.9), for ops that must not block.
  *
  * Coders of attributes ask struct nfs4_owners, which answers from the cache of c->idmap. When a
- * reply has a name that is not there yet, the op waits among the delayed ones and then asks the
- * server for the attributes once more: as it is, if it only looks, by a GETATTR if it has changed
- * something. A listing does not wait: the entry goes without attributes, and is looked up when
- * somebody wants to know. An op waits at most WAITS_MAX times WAIT_MS; then the owner is nobody.
+ * reply has a name that is not in the cache yet, the op waits among the delayed ops and then asks
+ * the server for the attributes once more. An op that only looks is repeated; an op that has
+ * changed something sends a GETATTR. A listing does not wait: the entry goes without attributes,
+ * and is looked up when a program asks for its attributes. An op waits at most WAITS_MAX times
+ * WAIT_MS; then the owner is nobody.
  */
 #include <errno.h>
 #include <string.h>
@@ -112,7 +113,7 @@ bool nfs4_names_wait(struct nfs_op *op)
 	return may_wait(op);
 }
 
-/* --- names that are sent ------------------------------------------------------------------- */
+/* --- names to be sent ---------------------------------------------------------------------- */
 
 static bool sets_owner(const struct nfs_op *op)
 {

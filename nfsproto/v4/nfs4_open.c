@@ -4,9 +4,9 @@
  * nfs4_open: open state.
  *
  * An NFS_OPEN makes a struct nfs_open with an open-owner of its own, and runs as the nfs_open's own
- * op on a copy of the user's arguments; so does NFS_CLOSE. That way a user who is cancelled can be
- * answered at once while the server's answer is still awaited, and open state that arrives for a
- * user who has gone is closed by itself.
+ * op on a copy of the user's arguments; so does NFS_CLOSE. So a cancelled user can be answered at
+ * once while the own op still waits for the server's answer. If open state then arrives after its
+ * user has gone, the own op closes the open.
  *
  *     user's OPEN --> own op OPEN --> user there:  linked into c->opens, user answered
  *                                 \-> user gone:   own op CLOSE --> freed
@@ -15,10 +15,10 @@
  *                                 |-> no answer: user told, again
  *                                 \-> the client stops: stays linked
  *     local open (nfs4_deleg.h): nothing is sent for OPEN nor for CLOSE
- *     unmounting ---> own op CLOSE for all that is linked
+ *     unmounting ---> own op CLOSE for all linked opens
  *
- * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
- * that before it closes what is open, so an OPEN that is answered as late as then leaves nothing.
+ * c->nown counts own ops until each has taken its last look at any memory. Unmounting waits for all
+ * own ops before it closes the open files, so even an OPEN that is answered so late leaves nothing.
  *
  * Invariant: `user` is taken (read and set to NULL) under the mount's lock by exactly one of: the
  * own op's end, nfs_cancel().
@@ -109,7 +109,7 @@ struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
 	id = o->stateid;
 	op->be.v4.gen = o->gen;
 	pthread_mutex_unlock(&o->lock);
-	id.seqid = 0; /* the current one, whatever it is: RFC 8881 8.2.2 */
+	id.seqid = 0; /* 0 means the current one: RFC 8881 8.2.2 */
 	return id;
 }
 
@@ -154,8 +154,8 @@ void nfs4_own_ended(struct nfs4_client *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The first data of the file is to come with OPEN: o keeps the memory for it, since own may go on
- * when its user has gone. Without memory for that there is none. */
+/* The first data of the file is to come with OPEN. o holds a reference on the memory for the data,
+ * since own may go on when its user has gone. Without memory for the copy, OPEN brings no data. */
 static void sink_begin(struct nfs_open *o, const struct nfs_op *op)
 {
 	const struct seg_list *to = &op->u.open.to;
@@ -186,8 +186,8 @@ static void sink_end(struct nfs_open *o)
 	o->to_seg = NULL;
 }
 
-/* The server has not answered (a soft mount does not wait for ever): the user, if there is one,
- * hears that, and own goes on alone. False: the client stops. */
+/* The server has not answered (a soft mount does not wait for ever). The user, if any, is told, and
+ * own goes on alone. False: the client stops. */
 static bool unanswered(struct nfs4_client *c, const struct nfs_op *own)
 {
 	return (own->error == -ETIMEDOUT || own->error == -ENOTCONN) &&
@@ -276,7 +276,7 @@ unsigned nfs4_close_all(struct nfs4_client *c)
 		TAILQ_FOREACH (o, &c->opens, link)
 			list[n++] = o;
 	pthread_mutex_unlock(&c->lock);
-	for (unsigned i = 0; i < n; i++) /* each is there until its own CLOSE has ended */
+	for (unsigned i = 0; i < n; i++) /* each open is there until its own CLOSE has ended */
 		close_start(c, list[i], NFS4_F_LAST);
 	free(list);
 	return n;
@@ -298,8 +298,8 @@ static void open_told(struct nfs_op *user, const struct nfs_op *own)
 	user->u.open.eof = own->u.open.eof;
 }
 
-/* Whoever was to set the times of the file that OPEN has made is gone: true, and they are set
- * before it is closed. */
+/* True: the user is gone that was to set the times of the file that OPEN has made. The times are
+ * then set before CLOSE. */
 static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
 {
 	struct nfs_open *o = container_of(own, struct nfs_open, own);
@@ -324,7 +324,7 @@ static void open_done(struct nfs_op *own)
 	struct nfs4_client *c = nfs4_client(own->client);
 	struct nfs_open *o = container_of(own, struct nfs_open, own);
 	bool again = unanswered(c, own);
-	/* a CLOSE after it that was not answered is to be sent again */
+	/* an unanswered CLOSE after OPEN is to be sent again */
 	bool have_state = o->gen > 0 && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
 	struct nfs_op *user;
 	int error = own->error;
@@ -349,8 +349,9 @@ static void open_done(struct nfs_op *own)
 	if (user)
 		nfs_op_take_calls(user, own);
 	if (again && !have_state) {
-		/* The server may have opened it: once it answers the same owner opens the same file
-		 * again, only to close it. Nothing is made or truncated by that. */
+		/* The server may have opened the file. Once the server answers, the same owner
+		 * opens the same file again, only to close it. The second OPEN makes and truncates
+		 * nothing. */
 		own->u.open.flags &= O_ACCMODE;
 		own->u.open.want = 0;
 		own->be.v4.kind = NFS_OPEN;
@@ -373,14 +374,14 @@ static void open_done(struct nfs_op *own)
 
 uint32_t nfs4_share_access(int flags)
 {
-	/* who truncates must be allowed to write, and SETATTR needs an open to write */
+	/* truncating needs write permission, and SETATTR needs an open to write */
 	if ((flags & (O_ACCMODE | O_TRUNC)) == (O_RDONLY | O_TRUNC))
 		return OPEN4_SHARE_ACCESS_BOTH;
 	switch (flags & O_ACCMODE) {
 	case O_WRONLY:
 		return OPEN4_SHARE_ACCESS_WRITE;
 	case O_RDWR:
-	case O_ACCMODE: /* Linux: neither read nor write, but only for who may do both */
+	case O_ACCMODE: /* Linux: neither read nor write, but only with permission for both */
 		return OPEN4_SHARE_ACCESS_BOTH;
 	default:
 		return OPEN4_SHARE_ACCESS_READ;
@@ -460,8 +461,8 @@ static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
 	pthread_mutex_unlock(&c->srv->slots.lock);
 }
 
-/* No call is at the server that truncates the file of o; sends: one is about to be. False: its user
- * is gone. */
+/* No call is at the server that truncates the file of o; sends: such a call is about to be sent.
+ * False: the user of o is gone. */
 static bool truncating(struct nfs4_client *c, struct nfs_open *o, bool sends)
 {
 	bool gone;
@@ -503,8 +504,8 @@ void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op)
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
 
-/* The stateid of generation gen is in doubt. False: o is lost. *changed: it is another one by now.
- */
+/* The stateid of generation gen is in doubt. False: o is lost. *changed: o has another stateid by
+ * now. */
 static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
 {
 	bool lost;
@@ -539,7 +540,7 @@ enum nfs_outcome nfs4_open_disowned(
 	}
 	if (!o && !source)
 		return nfs_failed(op, -EIO);
-	if (op->be.v4.flags & NFS4_F_LOCK_ID) { /* it may merely have been given back meanwhile */
+	if (op->be.v4.flags & NFS4_F_LOCK_ID) { /* perhaps merely given back meanwhile */
 		*ms = disowned_ms(op);
 		log_ctrl("%s: the server disowns a lock: %s", c->srv->name,
 			nfs4_status_name(status));

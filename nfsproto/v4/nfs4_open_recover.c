@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_open_recover: what is done about open files when something was lost. The state manager's
- * thread only, by the upcalls of nfs4_server.h.
+ * nfs4_open_recover: recovery of open files after a loss. The state manager's thread only, by the
+ * upcalls of nfs4_server.h.
  *
- *     reclaim        the server has forgotten all: opens are reclaimed (CLAIM_PREVIOUS); those that
- *                    it did not take are opened anew (CLAIM_FH) as suspects, after RECLAIM_COMPLETE
+ *     reclaim        the server has forgotten all: opens are reclaimed (CLAIM_PREVIOUS); opens that
+ *                    the server refused are opened anew (CLAIM_FH) as suspects, after
+ *                    RECLAIM_COMPLETE
  *     one open       suspect: opened anew; if the server refuses for good, lost: its I/O fails
  *     revoked state  TEST_STATEID finds which, FREE_STATEID acknowledges, then as suspects
- *     locks          after the opens that they are bound to (nfs4_lock_recover.c)
+ *     locks          after the opens that the locks are bound to (nfs4_lock_recover.c)
  *
- * Each step is a call that is waited for (nfs4_sync.c), and each failure is tried again, until the
- * thread is told to stop.
+ * Each step is a blocking call (nfs4_sync.c), and each failure is tried again, until the thread is
+ * told to stop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STEP_MS	   60000u	     /* most time for one step before it is tried anew */
+#define STEP_MS	   60000u	     /* most time for one step before the next attempt */
 #define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim, at a CLOSE */
 
 /* References to all opens, for walking without the lock. NULL: no memory. */
@@ -57,7 +58,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	pthread_mutex_lock(&o->lock);
 	another = memcmp(o->stateid.other, id->other, sizeof(id->other)) != 0;
 	pthread_mutex_unlock(&o->lock);
-	if (another) /* before anything can be sent with it */
+	if (another) /* before the new stateid can be sent */
 		nfs4_lock_reopened(c, o);
 	pthread_mutex_lock(&o->lock);
 	o->stateid = *id;
@@ -69,7 +70,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	pthread_mutex_unlock(&c->lock);
 	if (!closed)
 		return;
-	/* its CLOSE was sent meanwhile, with the stateid before this one */
+	/* the CLOSE of o was sent meanwhile, with the stateid before this one */
 	while (nfs4_mount_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
 		if (!nfs4_state_pause(c->srv, PUT_OFF_NS))
 			break;
@@ -81,7 +82,7 @@ bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)
 	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_state_pause(c->srv, PUT_OFF_NS);
 }
 
-/* Opens o anew. NFS_DONE: also if it is lost for good, and marked so; or NFS_LATER. */
+/* Opens o anew. NFS_DONE: also if o is lost for good, and marked so; or NFS_LATER. */
 static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool reclaim)
 {
 	struct nfs4_sync s;
@@ -122,8 +123,8 @@ static bool is_suspect(struct nfs_open *o)
 	return suspect;
 }
 
-/* The server has forgotten all: what it grants again as it was, and what must be asked for anew
- * once reclaiming is over. */
+/* The server has forgotten all. Reclaims each open. An open that the server does not grant again as
+ * before becomes a suspect, to be opened anew once reclaiming is over. */
 void nfs4_open_reclaim(struct nfs4_client *c)
 {
 	size_t n;
@@ -157,8 +158,9 @@ bool nfs4_open_check(struct nfs4_client *c)
 	return later;
 }
 
-/* Asks which of up to 32 opens the server has revoked, frees those and marks them suspect. False:
- * no answer yet. If the server refuses to say, the answer to each call with such a stateid does. */
+/* Asks which of up to 32 opens the server has revoked, frees the revoked stateids and marks the
+ * opens suspect. False: no answer yet. If the server refuses to tell, the answer to each later call
+ * with such a stateid tells. */
 static bool test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n)
 {
 	struct nfs4_sync s, f;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops: what each kind of op says to the server and what it makes of the answer: the table, and
- * the kinds about one object's attributes and data. Names and directories: nfs4_ops_dir.c, opens:
- * nfs4_ops_open.c, the server's own: nfs4_session_ops.c.
+ * nfs4_ops: arguments and results of each kind of op: the table, and the kinds about one object's
+ * attributes and data. Names and directories: nfs4_ops_dir.c, opens: nfs4_ops_open.c, the server's
+ * own: nfs4_session_ops.c.
  *
  * A put function only puts; a get function only fills in the op's outputs. Both may run several
  * times for one op. The call is finished after get returns: nothing may point into the reply.
@@ -195,7 +195,7 @@ enum nfs_outcome nfs4_get_op_getattr_after(
 	if (!after_target(op, &fh, &attr))
 		return nfs_failed(op, -EIO);
 	if (op->type == NFS_OPEN)
-		op->u.open.have_data = false; /* it would be older than the attributes */
+		op->u.open.have_data = false; /* the data would be older than the attributes */
 	rc = nfs4_reply_op(r, OP_PUTFH);
 	if (!rc)
 		rc = nfs4_reply_stat(r, attr);
@@ -280,9 +280,9 @@ enum nfs_outcome nfs4_get_op_statfs(struct nfs4_client *c, struct nfs_op *op, st
 
 /* --- data ---------------------------------------------------------------------------------- */
 
-/* GETATTR stands before READ. Data newer than the attributes is found out by the next look at the
- * attributes. In the other order, old data would be taken for that of the attributes. Besides,
- * servers that send data without copying do so only for a READ that comes last. */
+/* GETATTR stands before READ. If the data is newer than the attributes, the next look at the
+ * attributes finds out. In the other order, old data would seem to belong to newer attributes.
+ * Besides, servers that send data without copying do so only for a READ that comes last. */
 void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	op->u.read.attr.have = false;
@@ -290,7 +290,7 @@ void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 		nfs4_comp_getattr(k, &c->data_want);
 }
 
-/* Without attributes (a user may be allowed to read the data, but not these) it is read all the
+/* The user may be allowed to read the data, but not the attributes. The data is read all the
  * same. */
 int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
 {
@@ -376,8 +376,8 @@ static void put_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		nfs4_comp_getattr(k, &c->data_want);
 }
 
-/* What follows the WRITE that has succeeded. Whatever fails there, or is not known, the caller asks
- * for himself. */
+/* The results behind a successful WRITE. If a later operation fails or brings no attributes, `done`
+ * stays false, and the caller must ask for the attributes. */
 static int get_then(struct nfs_then *then, struct nfs4_reply *r, struct nfs_data_attr *attr)
 {
 	struct nfs4_attrs a;
@@ -443,8 +443,8 @@ enum nfs_outcome nfs4_get_op_write(struct nfs4_client *c, struct nfs_op *op, str
 	return nfs4_outcome(op, rc ? rc : get_write(c, op, r));
 }
 
-/* What keeps other clients from changing the bytes that op is to write: a number that stays the
- * same as long as it does, without a break; 0: nothing. */
+/* A number that stays the same as long as other clients certainly cannot change the bytes that op
+ * is to write; 0: other clients can. */
 static uint64_t append_alone(struct nfs4_client *c, const struct nfs_op *op)
 {
 	uint64_t first = op->u.write.offset, last = first + op->u.write.from.len - 1, id;
@@ -457,8 +457,8 @@ static uint64_t append_alone(struct nfs4_client *c, const struct nfs_op *op)
 }
 
 /* VERIFY ends the COMPOUND when the file does not end at offset (RFC 8881 18.31). GETATTR stands
- * before it, so that the answer has the size to try next. A COMPOUND is not atomic: without a lock
- * another client may come between VERIFY and WRITE. */
+ * before VERIFY, so that the answer has the size to try next. A COMPOUND is not atomic: without a
+ * lock another client may come between VERIFY and WRITE. */
 void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_bitmap want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
@@ -478,7 +478,7 @@ void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	put_write(c, op, k);
 }
 
-/* What GETATTR said before the WRITE of op. */
+/* The answer to the GETATTR before the WRITE of op. */
 static void append_before(struct nfs_op *op, const struct nfs4_attrs *a)
 {
 	struct nfs_data_attr *attr = &op->u.write.attr;

@@ -37,7 +37,7 @@ bool nfs4_delegreturn_gone(uint32_t status, bool *revoked)
 
 void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	op->be.v4.gen = 0; /* becomes 1: it is revoked */
+	op->be.v4.gen = 0; /* becomes 1 if the delegation is revoked */
 	nfs4_put_delegreturn(op->ctx, k);
 }
 
@@ -91,7 +91,7 @@ enum nfs_outcome nfs4_get_op_deleg_open(
 
 /* --- one is asked for again, after a restart of the server ----------------------------------- */
 
-/* Asks with an OPEN, whose open is closed at once. For a write delegation the OPEN has write
+/* Asks with an OPEN; the new open is closed at once. For a write delegation the OPEN has write
  * access, because the server may keep the delegation by the open's descriptor. */
 void nfs4_put_op_redeleg(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {

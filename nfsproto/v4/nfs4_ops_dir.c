@@ -3,8 +3,8 @@
  *
  * nfs4_ops_dir: the kinds of op about names and directories. Conventions: nfs4_ops.c.
  *
- * Names from a server go to programs that trust them to be names: one with a slash, a NUL, no byte
- * at all, or that is "." or ".." is refused here with the whole reply.
+ * Programs trust the names that a server sends to be names. A reply is refused here as a whole if
+ * one of its names is empty, is "." or "..", or has a slash or a NUL.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static bool is_dots(const struct nfs_name *n)
 }
 
 /* GETATTR of the directory stands before LOOKUP, because LOOKUP may fail. If the directory changes
- * in between, the next look at the attributes finds out. In the other order a name older than the
- * attributes would seem to be as new as they are. If the attributes are refused, *out says to ask
- * again without them. */
+ * in between, the next look at the attributes finds out. In the other order an old name would seem
+ * to be as new as the attributes. If the server refuses the attributes, *out says to ask again
+ * without GETATTR. */
 static int get_lookup_dir(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
 {
 	struct nfs_dir_attr *dir = &op->u.lookup.dir_attr;
@@ -146,7 +146,7 @@ enum nfs_outcome nfs4_get_op_create(struct nfs4_client *c, struct nfs_op *op, st
 		rc = nfs4_reply_stat(r, &op->u.create.attr);
 	if (rc <= 0)
 		return nfs4_outcome(op, rc);
-	/* The object exists now; only its handle and attributes remain to be asked for. */
+	/* The object exists now; only the object's handle and attributes are still unknown. */
 	op->be.v4.kind = NFS4_K_LOOKUP_AFTER;
 	return NFS_AGAIN;
 }
@@ -204,8 +204,8 @@ enum nfs_outcome nfs4_get_op_look(struct nfs4_client *c, struct nfs_op *op, stru
 
 /* --- REMOVE, RENAME, LINK ------------------------------------------------------------------ */
 
-/* REMOVE takes any type: what kind of object it must (rmdir) or must not be (unlink) is verified
- * just before, in the same COMPOUND. */
+/* REMOVE takes any type. So the same COMPOUND verifies the type just before: a directory for rmdir,
+ * no directory for unlink. */
 /* The COMPOUND ends here unless the current object is a directory, or with is_dir false: is none.
  */
 static void put_is_dir(struct nfs4_comp *k, bool is_dir)
@@ -418,7 +418,7 @@ static bool name_is_sane(const struct nfs_name *n)
 	return !memchr(n->s, '/', n->len) && !memchr(n->s, '\0', n->len);
 }
 
-/* Was a name that will only be known later among what was decoded since the last call? */
+/* Has the decoder met an owner's name that is not known yet since the last call? */
 static bool names_pending(struct nfs4_owners *owners)
 {
 	bool was = owners && owners->not_yet;
@@ -459,7 +459,7 @@ static int readdir_entry(
 	return 0;
 }
 
-/* GETATTR is the last operation, and that it has failed is no failure of READDIR. 0 or -EBADMSG. */
+/* GETATTR is the last operation. Its failure does not fail READDIR. 0 or -EBADMSG. */
 static int get_readdir_dir(struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs_dir_attr *dir = &op->u.readdir.dir_attr;

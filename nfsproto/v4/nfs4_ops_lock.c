@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_lock: LOCK, LOCKU, LOCKT and what goes with them on the wire. All but LOCKT run as the
- * own op of a struct nfs4_lockreq (be.v4.lock).
+ * nfs4_ops_lock: LOCK, LOCKU, LOCKT and the operations beside them. All but LOCKT run as the own op
+ * of a struct nfs4_lockreq (be.v4.lock).
  *
  * Statuses that nfs4_lockreq.c must judge (the lock is denied, the lock state is not known) are
  * kept in the request and end the op without an error; all others go the way of every op.
@@ -31,7 +31,7 @@ static struct nfs4_owner wire_owner(const struct nfs4_client *c, const uint64_t 
 		.owner = {.data = (const uint8_t *)number, .len = sizeof(*number)}};
 }
 
-/* The operation has failed with status, and that is nothing that others need to see. */
+/* The operation has failed with status. Only nfs4_lockreq.c need see the status. */
 static int keep_status(struct nfs4_lockreq *req, struct nfs4_reply *r, uint32_t status)
 {
 	req->status = status;
@@ -71,7 +71,7 @@ static void put_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp 
 	nfs4_comp_count(k, OP_LOCK, 0);
 }
 
-/* Steps to LOCK's result: its status and its contents. False: *out is the outcome of op. */
+/* Steps to LOCK's result: status and contents. False: *out is the outcome of op. */
 static bool get_lock(struct nfs_op *op, struct nfs4_reply *r, uint32_t *status,
 	struct nfs4_lock_res *res, enum nfs_outcome *out)
 {
@@ -98,7 +98,7 @@ static void granted(
 	pthread_mutex_unlock(&c->locks.lock);
 }
 
-/* A range that is held. */
+/* The arguments for a held range. */
 static struct nfs4_lock_args args_of(const struct lock_range *g)
 {
 	return (struct nfs4_lock_args){
@@ -139,7 +139,7 @@ enum nfs_outcome nfs4_get_op_lock(struct nfs4_client *c, struct nfs_op *op, stru
 		granted(c, ctx, &res);
 	if (status == NFS4ERR_DENIED || status == NFS4ERR_OPENMODE)
 		return nfs4_outcome(op, keep_status(req, r, status));
-	/* without a lock stateid it is about the open's */
+	/* without a lock stateid the status is about the open's stateid */
 	if (had_stateid && about_stateid(status))
 		return nfs4_outcome(op, keep_status(req, r, status));
 	return nfs4_outcome(op, (int)status);
@@ -169,8 +169,8 @@ enum nfs_outcome nfs4_get_op_relock(struct nfs4_client *c, struct nfs_op *op, st
 	return NFS_DONE;
 }
 
-/* A lock of what is being given back: all but a grant is a refusal, of which the op's error tells.
- */
+/* The LOCK of a local lock, as the delegation goes back. Any answer but a grant is a refusal, and
+ * is op's error. */
 void nfs4_put_op_deleg_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_deleg *d = op->ctx;
@@ -290,7 +290,7 @@ enum nfs_outcome nfs4_get_op_open_more(
 		return nfs_failed(op, -EBADMSG);
 	nfs4_open_got(o, &id,
 		op->u.lock.type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ);
-	nfs4_deleg_leave(c, o); /* if it was a local one */
+	nfs4_deleg_leave(c, o); /* if o was a local open */
 	op->be.v4.kind = NFS_LOCK;
 	return NFS_AGAIN;
 }
@@ -333,7 +333,8 @@ enum nfs_outcome nfs4_get_op_lockt(struct nfs4_client *c, struct nfs_op *op, str
 	op->u.lockt.type =
 		res.denied.type == WRITE_LT || res.denied.type == WRITEW_LT ? F_WRLCK : F_RDLCK;
 	op->u.lockt.start = res.denied.offset;
-	/* a length that is 0 or reaches too far stands for all there is */
+	/* length 0, or a range that ends beyond the largest offset, stands for the rest of the
+	 * file */
 	op->u.lockt.end =
 		res.denied.length && res.denied.length - 1 <= UINT64_MAX - res.denied.offset
 			? res.denied.offset + (res.denied.length - 1)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_open: OPEN, CLOSE and what goes with them on the wire. The op is always the own op of a
- * struct nfs_open (be.v4.open): the user's op is answered from it (nfs4_open.c).
+ * nfs4_ops_open: OPEN, CLOSE and the operations beside them. The op is always the own op of a
+ * struct nfs_open (be.v4.open), from which the user's op is answered (nfs4_open.c).
  *
- *     O_CREAT          UNCHECKED4, also with O_TRUNC: without a size, which would apply to a file
- *                      that is there, whichever that is
+ *     O_CREAT          UNCHECKED4, also with O_TRUNC: without a size, which would apply to any file
+ *                      that is there
  *     O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one file
- *     O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with O_RDONLY the server is
- *                      asked for an open to write as well. The name may stand for another file by
- *                      now, which is not to be emptied: VERIFY stands between them
+ *     O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with O_RDONLY the OPEN asks
+ *                      for write access as well. The name may stand for another file by now, which
+ *                      is not to be emptied: VERIFY stands between OPEN and SETATTR
  *
- * A user who is cancelled is answered when no call is at the server any more that truncates the
- * file, and none is sent after that (nfs4_open_truncates()).
+ * A cancelled user is answered when no call that truncates the file is at the server any more, and
+ * none is sent after that (nfs4_open_truncates()).
  *
- * ACCESS and the first READ go with it if they are wanted, GETATTR between them: as with any READ,
- * attributes may be older than data, and not the other way round. Neither need succeed.
+ * ACCESS and the first READ go with OPEN if the user wants them, GETATTR between the two: as with
+ * any READ, attributes may be older than data, and not the other way round. Neither need succeed.
  *
  * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
- * open. When it fails for good the open is given back without its handle, through the name again.
+ * open. If GETFH fails for good, the open is given back without a handle, through the name again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,17 +27,18 @@
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
 
-/* What an exclusive create may not set: the server may keep the verifier in the times (RFC 8881
- * 18.16.3), or names other attributes by suppattr_exclcreat; what it left out is set afterwards. */
+/* Attributes not to be set by an exclusive create: the server may keep the verifier in the times
+ * (RFC 8881 18.16.3), or names the permitted attributes by suppattr_exclcreat. A SETATTR afterwards
+ * sets the attributes that were left out. */
 #define EXCL_LATER (NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW)
 
-/* Has `only` one file? Then the COMPOUND ends at any other, before that is truncated. */
+/* Has `only` one file? Then the COMPOUND ends at any other file, before the truncation. */
 static bool verifies(const struct nfs_op *op)
 {
 	return op->u.open.only.len && op->u.open.name.len;
 }
 
-/* The mode as it is without the help of the server. */
+/* Applies the umask to the mode here, without the help of the server. */
 static void mask_mode(struct nfs_sattr *set)
 {
 	if (set->mask & NFS_SET_UMASK)
@@ -45,8 +46,8 @@ static void mask_mode(struct nfs_sattr *set)
 	set->mask &= ~NFS_SET_UMASK;
 }
 
-/* What of mask the server takes with an exclusive create (RFC 8881 18.16.3: anything else is an
- * error). The mode as it is without the server's help is in set already, if it must. */
+/* The part of mask that the server takes with an exclusive create (RFC 8881 18.16.3: any other
+ * attribute is an error). If the server takes no umask, the mode in the set is masked already. */
 static uint32_t excl_mask(const struct nfs4_client *c, uint32_t mask)
 {
 	uint32_t umask = mask & NFS_SET_UMASK;
@@ -89,7 +90,8 @@ static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs
 	nfs4_comp_count(k, OP_OPEN, 0);
 }
 
-/* Which delegation is to be asked for, if any? The answer goes with op, for that of the server. */
+/* Chooses the delegation to ask for, if any. o->deleg_wanted keeps the choice for the server's
+ * answer. */
 static uint32_t wants_deleg(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs_open *o = op->be.v4.open;
@@ -176,8 +178,8 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		put_first_read(op, k);
 }
 
-/* A later step of a successful OPEN failed with rc for good: the open is given back, and then rc is
- * what the user hears. */
+/* A later step of a successful OPEN failed with rc for good: the open is given back, and then the
+ * user gets rc. */
 static enum nfs_outcome open_undo(struct nfs_op *op, int rc)
 {
 	op->be.v4.kind = NFS4_K_OPEN_UNDO;
@@ -185,7 +187,7 @@ static enum nfs_outcome open_undo(struct nfs_op *op, int rc)
 	return NFS_AGAIN;
 }
 
-/* What the caller may do, if that was asked; as nfs4_reply_op(). */
+/* The permitted access, if the user asked for ACCESS; as nfs4_reply_op(). */
 static int get_access(struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_access_res res;
@@ -200,7 +202,7 @@ static int get_access(struct nfs_op *op, struct nfs4_reply *r)
 	return 0;
 }
 
-/* The first data, last in the COMPOUND. If there is none it can be asked for anew. */
+/* The first data, last in the COMPOUND. Without data the user can ask anew. */
 static enum nfs_outcome get_first_read(struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_read_res res;
@@ -225,7 +227,7 @@ static enum nfs_outcome get_first_read(struct nfs_op *op, struct nfs4_reply *r)
 	return NFS_DONE;
 }
 
-/* The same by other means: SETATTR with the stateid that we now have. */
+/* Truncates by a call of its own: SETATTR with the stateid that we now have. */
 static enum nfs_outcome truncate_again(struct nfs_op *op)
 {
 	op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
@@ -233,7 +235,7 @@ static enum nfs_outcome truncate_again(struct nfs_op *op)
 	return NFS_AGAIN;
 }
 
-/* What VERIFY has said, not OK, of the file that is open. Not every server compares handles. */
+/* VERIFY has failed for the open file. Not every server compares handles. */
 static enum nfs_outcome verified(struct nfs_op *op, struct nfs4_reply *r, int rc)
 {
 	if (rc < 0)
@@ -274,8 +276,8 @@ static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 	return NFS_AGAIN;
 }
 
-/* The attributes that an exclusive create has left out, and the times that hold the verifier: the
- * server names those in attrset, and they become the time of creation. */
+/* The attributes that an exclusive create has left out, and the times that hold the verifier. The
+ * server names the latter in attrset; SETATTR sets these times to the time of creation. */
 static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *attrset)
 {
 	uint32_t mask = op->u.open.set.mask;
@@ -302,7 +304,7 @@ void nfs4_open_times(struct nfs_op *op)
 		op->u.open.attr.atime = op->u.open.attr.mtime = op->u.open.attr.ctime;
 }
 
-/* Nothing is missing but the times, and the caller sees to those? */
+/* Is nothing missing but the times, and will the caller set the times? */
 static bool leaves_times(struct nfs_op *op)
 {
 	const uint32_t now = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
@@ -325,7 +327,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	op->u.open.deleg_writes = false;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
-	/* what makes nothing needs no space: it is the server that can hold no more files open */
+	/* without O_CREAT the open needs no space: the server cannot hold more files open */
 	if (rc == NFS4ERR_NOSPC && !(op->u.open.flags & O_CREAT))
 		return nfs_failed(op, -ENFILE);
 	if (rc)
@@ -346,7 +348,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	op->u.open.deleg = nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns,
 		o->deleg_wanted, &op->u.open.deleg_writes);
 	out = get_open_rest(op, r);
-	/* what was truncated behind OPEN has another one by now */
+	/* a file truncated behind OPEN has another change attribute by now */
 	if (out == NFS_DONE && op->u.open.deleg_writes && !nfs_op_changes_data(op))
 		nfs4_deleg_note_change(c, &o->fh, op->u.open.deleg, op->u.open.attr.change);
 	if (out == NFS_DONE && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
@@ -358,7 +360,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 			return NFS_DONE;
 		if (nfs4_reply_end(r))
 			return nfs_failed(op, -EBADMSG);
-		op->u.open.have_access = false; /* of how it was made, not of how it is to be */
+		op->u.open.have_access = false; /* ACCESS was about the file before SETATTR */
 		op->be.v4.kind = NFS4_K_OPEN_SETATTR;
 		return NFS_AGAIN;
 	}
@@ -367,7 +369,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 
 /* --- CLOSE --------------------------------------------------------------------------------- */
 
-/* What is closed because its OPEN has failed brings nothing: op still has the arguments of that. */
+/* The CLOSE after a failed OPEN brings no attributes: op still has OPEN's arguments. */
 static bool brings_attr(const struct nfs_op *op)
 {
 	return op->be.v4.kind == NFS_CLOSE && op->be.v4.open->fh.len > 0;
@@ -380,10 +382,10 @@ void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 	struct nfs4_close_args a = {.stateid = nfs4_open_stateid(op, o)};
 
 	if (op->be.v4.kind == NFS4_K_OPEN_UNDO)
-		op->be.v4.gen = gen; /* there it is the status to end with */
+		op->be.v4.gen = gen; /* for NFS4_K_OPEN_UNDO gen is the status to end with */
 	if (o->fh.len > 0) {
 		nfs4_comp_putfh(k, &o->fh);
-	} else { /* its arguments are those of OPEN still */
+	} else { /* op still has OPEN's arguments */
 		nfs4_comp_putfh(k, &o->own.u.open.dir);
 		if (o->own.u.open.name.len > 0)
 			nfs4_comp_lookup(k, &o->own.u.open.name);
@@ -417,7 +419,7 @@ enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, str
 	case NFS4ERR_ADMIN_REVOKED:
 	case NFS4ERR_STALE:
 	case NFS4ERR_FHEXPIRED:
-		/* the server has no such open any more: that is what was wanted */
+		/* the server has no such open any more, as CLOSE wanted */
 		r->left = 0;
 		r->status = NFS4_OK;
 		return NFS_DONE;

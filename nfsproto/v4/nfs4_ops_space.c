@@ -4,8 +4,8 @@
  * nfs4_ops_space: the kinds of op about the space and the data of files that NFSv4.2 adds: SEEK,
  * ALLOCATE and DEALLOCATE, COPY and CLONE, READ_PLUS. Conventions: nfs4_ops.c.
  *
- * All of them are optional for a server. One that answers NFS4ERR_NOTSUPP is not asked again for
- * the same operation; whoever asked hears -EOPNOTSUPP and does without.
+ * All of these operations are optional for a server. After NFS4ERR_NOTSUPP the client does not send
+ * the same operation again; the caller gets -EOPNOTSUPP and does without.
  *
  * Copying:
  *
@@ -14,11 +14,11 @@
  *                      \--OFFLOAD_NO_REQS--> COPY, asynchronous --> OFFLOAD_STATUS --+
  *                                                                     ^---- later ---/
  *
- * The end of an asynchronous copy is known by CB_OFFLOAD only, which says what is on stable
- * storage; OFFLOAD_STATUS is asked now and then so that a callback that never comes is noticed.
- * CB_OFFLOAD may come before the reply to COPY: results that nobody waits for yet are kept, the
- * latest NFS4_OFFLOADS of them. A copy whose end cannot be known is -EOPNOTSUPP: the caller then
- * copies by READ and WRITE, over whatever the server has done.
+ * Only CB_OFFLOAD tells the end of an asynchronous copy, and how much is on stable storage. The op
+ * asks OFFLOAD_STATUS now and then, to notice a callback that never comes. CB_OFFLOAD may come
+ * before the reply to COPY: results without a waiting op are kept, the latest NFS4_OFFLOADS of
+ * them. A copy whose end cannot be known is -EOPNOTSUPP: the caller then copies by READ and WRITE,
+ * over any data that the server has copied.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,13 +27,13 @@
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
 
-#define COPY_MAX	 (64u << 20) /* bytes in one COPY: it has to end before it is taken for lost */
+#define COPY_MAX	 (64u << 20) /* bytes in one COPY: must end before the call times out */
 #define OFFLOAD_MS_FIRST 20u
 #define OFFLOAD_MS_MAX	 1000u
 #define OFFLOAD_SLOW	 6u  /* times asked until OFFLOAD_MS_MAX is reached */
 #define OFFLOAD_SILENT	 16u /* and asked until a CB_OFFLOAD counts as lost */
 
-/* --- what the server does not have ----------------------------------------------------------- */
+/* --- operations that the server lacks -------------------------------------------------------- */
 
 static uint32_t lacks_bit(uint32_t op)
 {
@@ -45,7 +45,7 @@ static bool lacks(struct nfs4_client *c, uint32_t op)
 	return atomic_load_explicit(&c->srv->lacks, memory_order_relaxed) & lacks_bit(op);
 }
 
-/* Steps to the result of op; remembers if the server does not know it: -EOPNOTSUPP. */
+/* Steps to the result of op; remembers if the server does not know op: -EOPNOTSUPP. */
 static int reply_optional(struct nfs4_client *c, struct nfs4_reply *r, uint32_t op)
 {
 	int rc = nfs4_reply_op(r, op);
@@ -62,7 +62,7 @@ static int copy_kind(struct nfs4_client *c, const struct nfs_op *op)
 {
 	uint64_t mask = c->clone_blksize ? c->clone_blksize - 1 : 0;
 
-	/* The end is not checked: it may be that of the source, which only the server knows. */
+	/* The end is not checked: it may be the end of the source, which only the server knows. */
 	if (!lacks(c, OP_CLONE) && !(op->u.copy.from & mask) && !(op->u.copy.to & mask))
 		return NFS4_K_CLONE;
 	return lacks(c, OP_COPY) ? -EOPNOTSUPP : NFS_COPY;
@@ -130,7 +130,7 @@ enum nfs_outcome nfs4_get_op_seek(struct nfs4_client *c, struct nfs_op *op, stru
 	return NFS_DONE;
 }
 
-/* --- what becomes durable -------------------------------------------------------------------- */
+/* --- stable storage -------------------------------------------------------------------------- */
 
 /* ALLOCATE, DEALLOCATE and CLONE bring no verifier. RFC 7862 does not say that their changes are on
  * stable storage. So a COMMIT follows in the same COMPOUND. A later COMMIT could not tell whether
@@ -350,7 +350,7 @@ static struct nfs4_stateid offload_stateid(const struct nfs_op *op)
 	return id;
 }
 
-/* The end of a copy as CB_OFFLOAD tells it. */
+/* The end of a copy by CB_OFFLOAD. */
 static int offload_ended(
 	const struct nfs4_client *c, struct nfs_op *op, const struct nfs4_offload *o)
 {
@@ -410,8 +410,8 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 	pthread_mutex_unlock(&c->srv->slots.lock);
 	if (op)
 		return;
-	pthread_mutex_lock(&c->lock); /* an op that is not delayed yet finds it here when it next
-				       * asks */
+	pthread_mutex_lock(&c->lock); /* an op that is not delayed yet finds the result here when it
+					 next asks */
 	c->offload[c->next_offload++ % NFS4_OFFLOADS] = o;
 	pthread_mutex_unlock(&c->lock);
 }
@@ -466,7 +466,7 @@ enum nfs_outcome nfs4_get_op_offload_status(
 	return nfs_failed(op, -EOPNOTSUPP);
 }
 
-/* An OFFLOAD_CANCEL of its own. */
+/* One OFFLOAD_CANCEL, on its own. */
 struct offload_cancel {
 	struct nfs_fh fh;
 	struct nfs4_stateid stateid;
@@ -528,8 +528,8 @@ void nfs4_put_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	nfs4_comp_count(k, OP_READ_PLUS, a.count);
 }
 
-/* Appends the bytes of piece p that continue those in op's memory. False: there is a gap before p,
- * or more in p than there is room for. */
+/* Appends the bytes of piece p that continue op's data in memory. False: there is a gap before p,
+ * or p has more bytes than the memory has room for. */
 static bool read_plus_take(struct nfs_op *op, const struct nfs4_content *p, uint32_t *have)
 {
 	uint64_t next = op->u.read.offset + *have;

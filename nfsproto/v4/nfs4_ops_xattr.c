@@ -4,7 +4,8 @@
  * nfs4_ops_xattr: the kinds of op about user extended attributes (RFC 8276) and ACLs. Conventions:
  * nfs4_ops.c.
  *
- * On the wire the names of extended attributes have no "user." in front; to programs they do.
+ * On the wire the names of extended attributes have no "user." in front; programs use names with
+ * "user.".
  */
 #include <errno.h>
 #include <string.h>
@@ -147,7 +148,7 @@ enum nfs_outcome nfs4_get_op_removexattr(
 }
 
 /* One COMPOUND for each page of names; be.v4.more[0] is the cookie to go on with, and
- * u.listxattr.len what has been gathered. */
+ * u.listxattr.len the length of the list so far. */
 void nfs4_put_op_listxattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_listxattrs_args a = {
@@ -160,12 +161,12 @@ void nfs4_put_op_listxattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	nfs4_comp_count(k, OP_LISTXATTRS, a.maxcount);
 }
 
-/* Adds a name to what listxattr(2) gives. */
+/* Adds a name to the list for listxattr(2). */
 static int list_add(struct nfs_op *op, const struct nfs_name *n)
 {
 	uint32_t need = PREFIX_LEN + n->len + 1, at = op->u.listxattr.len;
 
-	/* one that no program could ask for is left out */
+	/* a name that no program could ask for is left out */
 	if (n->len == 0 || PREFIX_LEN + n->len > NFS_NAME_MAX || memchr(n->s, '\0', n->len))
 		return 0;
 	if (need > LIST_MAX - at)
@@ -211,7 +212,7 @@ enum nfs_outcome nfs4_get_op_listxattr(
 	if (res.eof)
 		return NFS_DONE;
 	op->be.v4.more[0] = res.cookie;
-	/* an endless list of names that are left out must end as well */
+	/* an endless list of left-out names must end as well */
 	return ++op->be.v4.more[1] < LIST_MAX ? NFS_AGAIN : nfs_failed(op, -E2BIG);
 }
 
@@ -236,7 +237,7 @@ enum nfs_outcome nfs4_get_op_getacl(struct nfs4_client *c, struct nfs_op *op, st
 	if (rc)
 		return nfs4_outcome(op, too_big(rc));
 	if (!nfs4_bit(&a.mask, FATTR4_ACL))
-		return nfs_failed(op, -EOPNOTSUPP); /* this object's file system has none */
+		return nfs_failed(op, -EOPNOTSUPP); /* this object's file system has no ACLs */
 	return nfs4_outcome(
 		op, give(&a.acl, op->u.getacl.buf, op->u.getacl.size, &op->u.getacl.len));
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_recover: what the state manager does when something was lost. Its thread only.
+ * nfs4_recover: the state manager's recovery after a loss. State manager's thread only.
  *
  *     session        drained, then CREATE_SESSION, with EXCHANGE_ID first if the client ID is gone
- *     client ID      after that, the users reclaim what they had, then RECLAIM_COMPLETE
+ *     client ID      after that, the users reclaim their state, then RECLAIM_COMPLETE
  *     a connection   bound to the session
  *     a slot's count SEQUENCE alone finds out
  *
- * Each step is a call that is waited for (nfs4_sync.c), and each failure is tried again with
- * back-off, until the thread is told to stop.
+ * Each step is a blocking call (nfs4_sync.c), and each failure is tried again with back-off, until
+ * the thread is told to stop.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STEP_MS	 60000u /* most time for one step before it is tried anew */
+#define STEP_MS	 60000u /* most time for one step before the next attempt */
 #define RETRY_NS (1 * NFS4_SEC)
 #define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled ops wait no longer than so */
 
@@ -54,7 +54,7 @@ static bool drain(struct nfs4_server *srv)
 	while (srv->slots.nbusy > 0 && !srv->stop_thread) {
 		struct nfs_op *op;
 
-		TAILQ_FOREACH (op, &srv->delayed, link) /* with a slot that it has kept */
+		TAILQ_FOREACH (op, &srv->delayed, link) /* an op with a kept slot */
 			nfs4_task_give_up_slot_locked(op);
 		nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, clock_ns() + PUMP_NS);
 		pthread_mutex_unlock(&srv->slots.lock);
@@ -66,7 +66,7 @@ static bool drain(struct nfs4_server *srv)
 	return !stop;
 }
 
-/* One attempt at what *todo still asks for; bits are cleared as they are done. */
+/* One attempt at the work that *todo still asks for; a bit is cleared as its work is done. */
 static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 {
 	struct nfs4_sync s;
@@ -74,8 +74,8 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 	int rc;
 
 	if (*todo & NFS4_TODO_DESTROY) {
-		/* Also one that the server has called bad: if it is there after all, it would keep
-		 * the client ID from being destroyed later. */
+		/* Also a session that the server has called bad: if the session exists after all,
+		 * the server would later refuse to destroy the client ID. */
 		nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, STEP_MS);
 		*todo &= ~NFS4_TODO_DESTROY;
 	}
@@ -95,8 +95,8 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 	return rc;
 }
 
-/* Everything that follows a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
- * known, or the session is gone again: all once more, with another session. Without a
+/* All steps that follow a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
+ * known, or the session is gone again: all steps once more, with another session. Without a
  * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
 static bool reclaim_all(struct nfs4_server *srv)
 {
@@ -190,8 +190,9 @@ static uint32_t probe_once(struct nfs4_server *srv, struct nfs4_slot *slot, uint
 	return rc == 0 ? NFS4_OK : s.status ? s.status : NFS4ERR_DELAY;
 }
 
-/* Did the server count the request that was never answered? Its sequence id is slot->seq: if the
- * next one is accepted it did; if that is misordered but slot->seq itself is taken, it did not. */
+/* Did the server count the request that was never answered? The request's sequence id is slot->seq.
+ * If the server accepts the next sequence id, the request was counted. If the next one is
+ * misordered but the server accepts slot->seq itself, the request was not counted. */
 static void probe_slot(struct nfs4_server *srv, struct nfs4_slot *slot)
 {
 	struct nfs4_slots *s = &srv->slots;

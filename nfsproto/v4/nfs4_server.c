@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_server: a server as such: made and freed, its connections, its users.
+ * nfs4_server: a server: made and freed, its connections, its users.
  *
- * Every mount makes a server of its own today and is a client of its own to it (co_ownerid with a
- * random part), so that two mounts share nothing that one could take from the other. In exchange it
- * leaves nothing behind: at the end the server knows no client ID of ours, unless it fell silent.
+ * Today every mount makes a server of its own, with a client ID of its own (co_ownerid with a
+ * random part), so two mounts share no state that one could take from the other. In exchange a
+ * mount leaves nothing behind: at the end the server knows no client ID of ours, unless the server
+ * fell silent.
  */
 #include "nfsproto/v4/nfs4_server.h"
 

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_server: an NFSv4.1 server as its client sees it: connections, client ID, session, slots,
- * callback service, lease, and the state manager's thread, which keeps all that up. Exports, files
- * and locks are unknown here.
+ * nfs4_server: an NFSv4.1 server as the client sees it: connections, client ID, session, slots,
+ * callback service, lease, and the state manager's thread, which keeps all of these up. Exports,
+ * files and locks are unknown here.
  *
  *     nfs4_server.c       making and freeing, connections, users
- *     nfs4_session.c      establishing client ID and session, and giving them back
+ *     nfs4_session.c      establishing client ID and session, and giving both back
  *     nfs4_session_ops.c  calls about client ID, session and stateids
  *     nfs4_task.c         the life of one op: slot, send (nfs4_task.h)
  *     nfs4_task_reply.c   the reply to an op, and how the op goes on
  *     nfs4_sync.c         calls that a thread waits for
  *     nfs4_state.c        the state manager's thread: lease, time, work
- *     nfs4_recover.c      its work after a loss
+ *     nfs4_recover.c      the work of that thread after a loss
  *     nfs4_cb_run.c       the callback service (nfs4_cb.h)
  *
  * A mount (nfs4_client.h) that uses a server is a struct nfs4_user here. The server reaches the
- * user only through its table of upcalls. There may be several users, and none. Each user has one
- * reference to the server, which ends with the last.
+ * user only through the user's table of upcalls. There may be several users, and none. Each user
+ * has one reference to the server. The server ends with the last reference.
  *
  * Locks. slots.lock is the short lock: slot table, queues, state of every op, the work list of the
- * state manager. It is held for some tens of instructions, never across a call to the server.
- * Order: cb.lock, a user's locks, slots.lock, then a leaf of the user's. The transport's locks may
- * be taken inside slots.lock (rpc_call_cancel), never the other way round: callbacks arrive without
- * any lock. No upcall is made with slots.lock held.
+ * state manager. slots.lock is held for some tens of instructions, never across a call to the
+ * server. Order: cb.lock, a user's locks, slots.lock, then a leaf of the user's. The transport's
+ * locks may be taken inside slots.lock (rpc_call_cancel), never the other way round: callbacks
+ * arrive without any lock. No upcall is made with slots.lock held.
  *
  * The list of users changes with cb.lock and slots.lock held, so that a callback finds no user that
  * has left. The state manager visits one user after the other (nfs4_state_visit()). A user that
  * wants to leave calls nfs4_server_quit(), is visited no more, and waits for a visit to end.
  *
- * Connections. All connections to one server are bound to the one session. The first made client ID
- * and session, has the backchannel, and carries the calls that the server and its users must wait
- * for (nfs4_sync.c). Ops of users are spread over all bound connections (nfs4_server_pick()). The
- * state manager binds a connection anew that was lost and is back.
+ * Connections. All connections to one server are bound to the one session. The first connection
+ * made client ID and session, has the backchannel, and carries the blocking calls of the server and
+ * its users (nfs4_sync.c). Ops of users are spread over all bound connections (nfs4_server_pick()).
+ * When a lost connection is back, the state manager binds it anew.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_SERVER_H
 #define RNFS_NFSPROTO_V4_NFS4_SERVER_H
@@ -54,51 +54,51 @@ struct nfs4_server;
 struct nfs4_sync;
 struct nfs4_user;
 
-/* --- who uses a server --------------------------------------------------------------------- */
+/* --- users of a server --------------------------------------------------------------------- */
 
 /* The server's questions to its user, and news for it. */
 struct nfs4_upcalls {
 	/* About one of the user's ops, which no other thread touches at that time. No lock held. */
 
-	/* op is to be sent at `now`. NFS_DONE: it may; NFS_LATER: not yet, in a moment; NFS_FAILED:
-	 * it ends with op->error. */
+	/* op is to be sent at `now`. NFS_DONE: op may be sent; NFS_LATER: not yet, in a moment;
+	 * NFS_FAILED: op ends with op->error. */
 	enum nfs_outcome (*may_send)(struct nfs4_user *u, struct nfs_op *op, uint64_t now);
-	/* Puts its operations, walks through their results to the end: nfs4_task.h. */
+	/* put: puts op's operations. get: walks through the results to the end: nfs4_task.h. */
 	void (*put)(struct nfs4_user *u, struct nfs_op *op, struct nfs4_comp *k);
 	enum nfs_outcome (*get)(struct nfs4_user *u, struct nfs_op *op, struct nfs4_reply *r);
 	/* get or failed returned NFS_LATER: pass op to nfs4_state_delay(). */
 	void (*later)(struct nfs4_user *u, struct nfs_op *op);
-	/* op was answered with a status that is not about the session. NFS_STATUS: it ends with
-	 * that status. NFS_AGAIN; NFS_LATER; NFS_RECOVER: again after *ms, as often as it takes;
-	 * NFS_FAILED: it ends with op->error. */
+	/* op was answered with a status that is not about the session. NFS_STATUS: op ends with
+	 * that status. NFS_AGAIN; NFS_LATER; NFS_RECOVER: again after *ms, any number of times;
+	 * NFS_FAILED: op ends with op->error. */
 	enum nfs_outcome (*failed)(
 		struct nfs4_user *u, struct nfs_op *op, uint32_t status, unsigned *ms);
 	/* op ends now: op->error is set, done is called next. */
 	void (*ended)(struct nfs4_user *u, struct nfs_op *op);
 
-	/* On the state manager's thread; these may make calls that they wait for. No lock held. */
+	/* On the state manager's thread; these upcalls may make blocking calls. No lock held. */
 
 	/* Does one thing that is due, if any: true. Otherwise lowers *next to the time when one
 	 * will be. */
 	bool (*poll)(struct nfs4_user *u, uint64_t now, uint64_t *next);
-	/* The server has forgotten all state: establishes again as much as possible. The gate is
-	 * closed. */
+	/* The server has forgotten all state: the user establishes as much state as possible again.
+	 * The gate is closed. */
 	void (*reclaim)(struct nfs4_user *u);
-	/* The server has revoked state: finds out which. A check follows. True: of some state that
-	 * is not known yet, again in a second. */
+	/* The server has revoked state: the user finds out which. A check follows. True: some state
+	 * is not known yet; again in a second. */
 	bool (*revoked)(struct nfs4_user *u);
 	/* Handles all suspect state. True: some is left, again in a second. */
 	bool (*check)(struct nfs4_user *u);
 
-	/* Callbacks, on the progress thread, with cb.lock held: they only leave word. */
+	/* Callbacks, on the progress thread, with cb.lock held: each only notes the news. */
 
-	/* Is that delegation held? If so, it is on its way back. */
+	/* Does the user hold the delegation? If so, the delegation is on its way back. */
 	bool (*recall)(
 		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
-	/* Is an OPEN under way that may bring one? May be NULL, as the next four may. */
+	/* Is an OPEN under way that may bring a delegation? May be NULL, as the next four may. */
 	bool (*opening)(struct nfs4_user *u);
-	/* The attributes of fh, if it has a write delegation. NFS4_OK; NFS4ERR_DELAY: unknown now;
-	 * NFS4ERR_BADHANDLE: no such delegation here. */
+	/* The attributes of fh, if this user has a write delegation of fh. NFS4_OK; NFS4ERR_DELAY:
+	 * unknown now; NFS4ERR_BADHANDLE: no such delegation here. */
 	uint32_t (*getattr)(
 		struct nfs4_user *u, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);
 	/* At most `keep` delegations may be kept. */
@@ -121,7 +121,7 @@ struct nfs4_user {
 	bool soft;
 	unsigned soft_ms; /* soft: longest time of retries of an op */
 	bool stopping;	  /* slots.lock: no new ops of this user, and no visits */
-	/* Started ops of this user whose done has not returned. Counts up under slots.lock. */
+	/* Started ops of this user until done has returned. Counts up under slots.lock. */
 	atomic_uint nops;
 };
 
@@ -181,17 +181,16 @@ struct nfs4_server {
 
 	atomic_uint refs;
 	atomic_uint next_conn;	       /* connections that ops are spread over */
-	atomic_uint lease_s;	       /* as a user has told it: nfs4_server_lease() */
+	atomic_uint lease_s;	       /* as the last user has told: nfs4_server_lease() */
 	TAILQ_HEAD(, nfs4_user) users; /* changes under cb.lock and slots.lock */
-	uint64_t goodbye_ns; /* of the last user that leaves: when it wants to be gone; 0: not said
-			      */
-	int goodbye_error;   /* error from before that */
+	uint64_t goodbye_ns; /* when the last user that leaves wants to be gone; 0: not told */
+	int goodbye_error;   /* error from before the goodbye */
 
 	/* Written by the thread that establishes, then by the state manager, then by the last user
 	 * that leaves. All threads read session and minor while the gate is open. */
 	uint64_t clientid;
 	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
-	bool create_misordered; /* the server expects another one */
+	bool create_misordered; /* the server expects another csa_sequence */
 	struct nfs4_sessionid session;
 	bool have_clientid, have_session, confirmed;
 	char refused[400]; /* why a session was refused, as a sentence; or empty */
@@ -199,12 +198,12 @@ struct nfs4_server {
 
 	struct nfs4_slots slots;
 	/* slots.lock */
-	bool stopping;				  /* no new ops of its own */
+	bool stopping;				  /* no new ops of the server's own */
 	TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
 	TAILQ_HEAD(, nfs_op) ended;		  /* to be ended by the state manager's thread */
 	struct nfs4_sync *sync;	   /* the state manager's, under way, for cancelling */
 	struct nfs4_user *visited; /* the user that the state manager visits */
-	bool visit_cancelled;	   /* that user does not wait for its calls any longer */
+	bool visit_cancelled;	   /* the visited user does not wait for its calls any longer */
 	enum nfs4_state state;
 	uint32_t todo;
 	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */
@@ -224,8 +223,8 @@ struct nfs4_server {
 		renewed_ns;   /* when the request was sent that last renewed the lease */
 	atomic_bool revoking; /* changes under slots.lock: NFS4_TODO_REVOKED is not done yet */
 	atomic_uint_least64_t next_owner; /* open-owners and lock-owners of all users */
-	/* learnt of the server: operations that it lacks (nfs4_ops_space.c), and that it refuses to
-	 * copy while the caller waits */
+	/* learnt from the server: operations that the server lacks (nfs4_ops_space.c), and whether
+	 * it refuses to copy while the caller waits */
 	atomic_uint lacks;
 	atomic_bool copies_async;
 	struct nfs4_cb cb;
@@ -238,8 +237,8 @@ struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
 /* Dropping the last reference gives back session and client ID, and disconnects. That blocks, for
  * some seconds at most. Not on a progress thread. NULL. */
 struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv);
-/* Sets up the members that need it; finish: no thread may be up. For nfs4_server_new() and
- * tests. */
+/* init: sets up the members that need a set-up. finish: no thread may be up. For nfs4_server_new()
+ * and tests. */
 void nfs4_server_init(struct nfs4_server *srv);
 void nfs4_server_finish(struct nfs4_server *srv);
 /* Makes one more connection, which is not bound to a session. 0, or -1 with *e set, as
@@ -252,16 +251,17 @@ static inline struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 {
 	return &srv->conn[0];
 }
-/* The connection for the next op that may use any: the only place that chooses one. */
+/* The connection for the next op that may use any: the only place that chooses a connection. */
 struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv);
 
 /* Adds a user at any time. The user takes a reference. */
 void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u);
-/* The user is about to leave: of its ops only those with NFS4_F_LAST start any more, and it is
- * visited no more. Waits for the end of a visit, whose calls to the server have some seconds. */
+/* The user is about to leave: only its ops with NFS4_F_LAST start any more, and the state manager
+ * visits the user no more. Waits for the end of a visit; a visit's calls to the server have some
+ * seconds. */
 void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u);
-/* The user's last op has ended: it leaves with its reference. For the last user: until: the latest
- * end of the goodbye (clock_ns()); and 0 or an error from before. */
+/* The user's last op has ended: the user leaves, and its reference goes. For the last user: until:
+ * the latest end of the goodbye (clock_ns()); error: 0 or an error from before. */
 void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u, uint64_t until, int error);
 /* Is the visited user u about to leave? */
 bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u);
@@ -269,16 +269,16 @@ bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u);
 void nfs4_server_lease(struct nfs4_server *srv, uint32_t s);
 
 void nfs4_server_gate(struct nfs4_server *srv, bool open);
-/* Ends ops of u (NULL: of any user) that wait for a slot, for their time, or to be ended. No lock
- * held. */
+/* Ends ops of u (NULL: of any user) that wait for a slot, for their due time, or for their end. No
+ * lock held. */
 void nfs4_server_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u);
 
 /* --- establishing (nfs4_session.c) --------------------------------------------------------- */
 
-/* Makes the connections, client ID and session, and has the state manager keep them up. 0, or -1
+/* Makes the connections, client ID and session, and has the state manager keep all up. 0, or -1
  * with *e set. Blocks, p->connect_ms for each step at most. */
 int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
-/* For nfs4_server_unref(): the end of it. */
+/* For nfs4_server_unref(): gives back session and client ID. */
 void nfs4_server_end(struct nfs4_server *srv);
 /* Reports why a step failed (0 < s->status, or s->op.error), for errors that all steps have in
  * common. */
@@ -293,7 +293,7 @@ bool nfs4_status_passes(uint32_t status);
 
 int nfs4_state_start(struct nfs4_server *srv); /* 0 or -errno */
 void nfs4_state_stop(struct nfs4_server *srv);
-/* Adds work; closes the gate if the work needs that. slots.lock held. */
+/* Adds work; closes the gate if the work needs a closed gate. slots.lock held. */
 void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo);
 void nfs4_state_want(struct nfs4_server *srv, uint32_t todo);
 /* Has the server's users polled soon. No lock of the server's held. */

@@ -8,7 +8,7 @@
  *     ... the state manager runs, users come and go ...
  *     the last reference: DESTROY_SESSION, DESTROY_CLIENTID, disconnect
  *
- * A sentence says why it cannot be established. What each step says on the wire:
+ * If the server cannot be established, a sentence tells why. The call of each step:
  * nfs4_session_ops.c.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "transport/log.h"
 
 #define ATTEMPTS      3u		/* while the server loses the session again */
-#define BUSY_NS	      (500 * NFS4_MSEC) /* for which a client ID that is in use is asked again */
+#define BUSY_NS	      (500 * NFS4_MSEC) /* how long a client ID in use is asked for again */
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define DRAIN_STEP_NS (20 * NFS4_MSEC)
@@ -126,7 +126,7 @@ void nfs4_server_step_error(
 
 typedef int step_fn(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms);
 
-/* Runs step until it is answered with something else than "not now", at most connect_ms. */
+/* Runs step until the server gives another answer than "not now", at most connect_ms. */
 static int step_run(
 	struct nfs4_server *srv, struct nfs4_sync *s, step_fn *step, unsigned connect_ms)
 {
@@ -157,8 +157,8 @@ static bool lost_session(uint32_t status)
 	       status == NFS4ERR_STALE_CLIENTID;
 }
 
-/* Client ID and session, once. NFS_DONE; NFS_AGAIN: the server has lost one of them meanwhile;
- * NFS_FAILED. *e says why. */
+/* Client ID and session, once. NFS_DONE; NFS_AGAIN: the server has lost one of the two meanwhile;
+ * NFS_FAILED: *e tells why. */
 static enum nfs_outcome try_establish(struct nfs4_server *srv, unsigned connect_ms, struct err *e)
 {
 	const char *step = "EXCHANGE_ID";
@@ -207,7 +207,7 @@ static int establish(struct nfs4_server *srv, unsigned connect_ms, struct err *e
 	return err_set(e, one.kind, "%s", one.msg);
 }
 
-/* Connections beside the first, as many as are wanted and can be had: it does without. */
+/* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
 static void connect_more(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
 	while (srv->nconns < srv->conns_wanted && srv->nconns < NFS4_CONNS) {
@@ -248,7 +248,7 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* What remains until then; at least 1 while there is any, 0 when it is over. */
+/* The milliseconds until `until`, rounded up; 0: the time is over. */
 static unsigned time_left(uint64_t until)
 {
 	uint64_t now = clock_ns();
@@ -256,8 +256,8 @@ static unsigned time_left(uint64_t until)
 	return now >= until ? 0 : (unsigned)((until - now) / NFS4_MSEC) + 1;
 }
 
-/* Gives session and client ID back. error: what has gone wrong before, or 0; a silent server
- * (-ETIMEDOUT) is not asked. */
+/* Gives session and client ID back. error: 0 or an error from before; a silent server (-ETIMEDOUT)
+ * is not asked. */
 static void goodbye(struct nfs4_server *srv, uint64_t until, int error)
 {
 	uint64_t busy_until = clock_ns() + BUSY_NS;
@@ -288,7 +288,7 @@ static void goodbye(struct nfs4_server *srv, uint64_t until, int error)
 			srv->name, s.status ? nfs4_status_name(s.status) : strerror(-rc));
 }
 
-/* Waits for what the server itself has under way. False: it does not answer. */
+/* Waits for the server's own calls under way. False: the server does not answer. */
 static bool drain(struct nfs4_server *srv)
 {
 	uint64_t until = clock_ns() + DRAIN_MS * NFS4_MSEC;
@@ -319,6 +319,6 @@ void nfs4_server_end(struct nfs4_server *srv)
 		log_info("%s is silent: leaving without taking leave", srv->name);
 	else
 		goodbye(srv, until, error);
-	nfs4_server_fail_queued(srv, NULL); /* what came home meanwhile and wanted another turn */
+	nfs4_server_fail_queued(srv, NULL); /* ops that came home and wanted another turn */
 	nfs4_server_disconnect(srv);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_session_ops: the kinds of op that are about client ID, session and stateids as such
- * (RFC 8881 sections 18.34 to 18.38, 18.46, 18.48, 18.50, 18.51), whatever files there are.
+ * nfs4_session_ops: the kinds of op about client ID, session and stateids as such (RFC 8881
+ * sections 18.34 to 18.38, 18.46, 18.48, 18.50, 18.51), without any file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #define MSG_OVERHEAD 4096u /* request or reply around 1 MiB of data, generously */
 #define IO_MAX	     (1u << 20)
 #define CACHED_MAX   8192u
-/* OPEN's reply is the longest of those that must be cached: 500 bytes and the RPC header. What
- * comes behind a change in the same COMPOUND (attributes) may fail, and is then asked for by
- * itself. */
+/* OPEN's reply is the longest of the replies that must be cached: 500 bytes and the RPC header.
+ * Operations behind a change in the same COMPOUND (attributes) may fail. Such an operation is then
+ * sent alone. */
 #define CACHED_NEEDED 576u
-#define BACK_MAX      4068u /* what a 4096-byte receive buffer leaves of an RPC-over-RDMA message */
+#define BACK_MAX      4068u /* the rest of a 4096-byte receive buffer for RPC-over-RDMA */
 #define OPS_WANTED    32u
-#define OPS_NEEDED    10u /* the longest COMPOUND: RENAME over a file that is delegated */
+#define OPS_NEEDED    10u /* the longest COMPOUND: RENAME over a delegated file */
 
 /* --- EXCHANGE_ID --------------------------------------------------------------------------- */
 
@@ -71,7 +71,8 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	srv->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) &&
 			 srv->have_clientid && srv->clientid == s->u.exchange_id.clientid;
 	srv->clientid = s->u.exchange_id.clientid;
-	/* RFC 8881 18.35.3: of a confirmed one it is to be ignored; but ours has proved wrong */
+	/* RFC 8881 18.35.3: the sequence id of a confirmed client ID is to be ignored; but the one
+	 * that this client has kept has proved wrong */
 	if (!srv->confirmed || srv->create_misordered)
 		srv->create_seq = s->u.exchange_id.sequence;
 	srv->create_misordered = false;
@@ -136,7 +137,7 @@ enum nfs_outcome nfs4_get_op_create_session(
 		return nfs4_outcome(op, rc);
 	if (nfs4_get_create_session_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
-	srv->session = res.session; /* it is there, and must go again, even if it is of no use */
+	srv->session = res.session; /* must be destroyed even if it is of no use */
 	srv->fore = res.fore;
 	srv->create_seq++;
 	srv->have_session = true;
@@ -259,8 +260,8 @@ enum nfs_outcome nfs4_get_op_sequence(
 	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
 {
 	if (op->be.v4.flags & NFS4_F_SLOT_SET) {
-		/* Finding out about a slot may bring the answer to what was sent on it before: more
-		 * results than asked for, and whatever status. */
+		/* Finding out about a slot may bring the answer to the earlier request on this
+		 * slot: more results than asked for, and any status. */
 		r->left = 0;
 		r->status = NFS4_OK;
 		r->x->pos = r->x->len;

@@ -11,13 +11,13 @@
  * its own has found out.
  *
  * The gate holds ordinary requests back while a session is made anew; only a `priv` taker passes.
- * Requests without a slot, or before a closed gate, wait in `waiting`, first in, first out. They
- * hold no thread: the thread that gives a slot back starts them.
+ * Requests without a slot, or before a closed gate, wait in `waiting`, first in, first out. Waiting
+ * requests hold no thread: the thread that gives a slot back starts the next one.
  *
- * Invariants (lock held): slot i is in `free` or `busy` or is DOUBTFUL, never two of them; nbusy
+ * Invariants (lock held): slot i is in exactly one state: in `free`, in `busy`, or DOUBTFUL; nbusy
  * and ndoubtful count; only slots below `limit` are given out; an open gate with a free slot below
- * limit means that `waiting` is empty, or that the thread that made it so is about to start its
- * head.
+ * limit means that `waiting` is empty, or that the thread that opened the gate or freed the slot is
+ * about to start the head of `waiting`.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_SLOTS_H
 #define RNFS_NFSPROTO_V4_NFS4_SLOTS_H
@@ -33,7 +33,7 @@ struct nfs_op;
 
 enum nfs4_slot_end {
 	NFS4_SLOT_USED,	    /* the server counted the request */
-	NFS4_SLOT_UNUSED,   /* it did not, for sure */
+	NFS4_SLOT_UNUSED,   /* the server certainly did not count the request */
 	NFS4_SLOT_DOUBTFUL, /* the server may have counted it */
 };
 
@@ -41,7 +41,7 @@ struct nfs4_slot {
 	uint32_t id;
 	uint32_t seq; /* sequence id of the request under way, or of the next one */
 	bool doubtful;
-	struct nfs_op *op; /* that has the slot; NULL: none */
+	struct nfs_op *op; /* the op that has the slot; NULL: none */
 	uint64_t sent_ns;  /* when the request under way was sent; for the op that has the slot */
 };
 
@@ -68,7 +68,7 @@ void nfs4_slots_finish(struct nfs4_slots *s);
 void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n);
 
 /* The lowest free slot, as RFC 8881 section 2.10.6.1 recommends; NULL if there is none or the gate
- * is closed (priv passes it). O(1). */
+ * is closed (priv passes the gate). O(1). */
 struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv);
 /* Gives the slot back; no op has it then. */
 void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end);
@@ -79,7 +79,7 @@ uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s);
  * the caller must start requests that wait. */
 bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
 
-/* Makes slot BUSY for finding out, if it is doubtful; false if it is not. */
+/* Makes a doubtful slot BUSY for finding out; false if the slot is not doubtful. */
 bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot);
 
 void nfs4_slots_close_locked(struct nfs4_slots *s);

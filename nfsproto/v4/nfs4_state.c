@@ -8,14 +8,14 @@
  *                                     \-- client ID lost too --> CLIENT_ID                  |
  *                                                                        \--> RECLAIM ------/
  *
- * Work arrives as bits in srv->todo. What makes the session unusable closes the gate in the same
- * moment (nfs4_state_want_locked), so that no request is sent in vain; requests that were under way
- * come home with errors and wait at the gate. Draining waits for them, so that a new session never
- * meets a reply of the old one.
+ * Work arrives as bits in srv->todo. Work that makes the session unusable closes the gate in the
+ * same moment (nfs4_state_want_locked), so that no request is sent in vain. Requests that were
+ * under way come home with errors and wait at the gate. Draining waits for all of these, so that a
+ * new session never meets a reply of the old one.
  *
- * The thread also owns time: it starts delayed ops when they are due, renews the lease with a
- * SEQUENCE of its own when nothing else did for a third of it, and ends cancelled ops, so that
- * nfs_cancel() never calls back.
+ * The thread also owns time. The thread starts delayed ops when they are due. If no other request
+ * has renewed the lease for a third of the lease time, the thread renews the lease with a SEQUENCE
+ * of its own. The thread also ends cancelled ops, so that nfs_cancel() never calls back.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,9 +25,9 @@
 #include "transport/log.h"
 
 #define PROBE_NS       (100 * NFS4_MSEC)
-#define CHECK_NS       (1 * NFS4_SEC) /* before what could not be seen to is tried again */
+#define CHECK_NS       (1 * NFS4_SEC) /* before the next attempt at state that could not be checked */
 #define VISIT_NS       (2 * NFS4_SEC) /* time that a visit may go on when its user wants to leave */
-#define FLAGS_AGAIN_NS (5 * NFS4_SEC) /* a status flag that stays set is acted upon so often */
+#define FLAGS_AGAIN_NS (5 * NFS4_SEC) /* how often to act upon a status flag that stays set */
 
 #define REVOKED_FLAGS                                                                              \
 	((uint32_t)SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED |                                         \
@@ -64,7 +64,7 @@ void nfs4_state_set(struct nfs4_server *srv, enum nfs4_state s)
 void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo)
 {
 	if (srv->state != NFS4_S_RUNNING)
-		todo &= ~(uint32_t)(NFS4_TODO_GATE | NFS4_TODO_DESTROY); /* that is being done */
+		todo &= ~(uint32_t)(NFS4_TODO_GATE | NFS4_TODO_DESTROY); /* under way */
 	if ((srv->todo | todo) == srv->todo)
 		return;
 	srv->todo |= todo;
@@ -164,7 +164,7 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 
 	op->due_ns = clock_ns() + ms * NFS4_MSEC;
 	pthread_mutex_lock(&srv->slots.lock);
-	if (nfs4_task_stopping_locked(op)) { /* there may be nobody any more to start it */
+	if (nfs4_task_stopping_locked(op)) { /* perhaps no thread is left to start op */
 		nfs4_state_end_later_locked(srv, op, -ENOTCONN);
 		pthread_mutex_unlock(&srv->slots.lock);
 		return;
@@ -310,7 +310,7 @@ void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u)
 	pthread_mutex_unlock(&srv->slots.lock);
 }
 
-/* What users have that the server may have taken from them. */
+/* Has each user check the state that the server may have revoked. */
 static void see_to_users(struct nfs4_server *srv)
 {
 	bool revoked = atomic_load(&srv->revoking), unknown = false, later = false;
@@ -382,7 +382,8 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 			*next = renew_ns;
 	}
 	if (srv->renewing && now + lease_ns / 3 < *next)
-		*next = now + lease_ns / 3; /* nobody wakes us when it has been answered */
+		*next = now +
+			lease_ns / 3; /* the answer to the renewal does not wake this thread */
 	if (todo & NFS4_TODO_PROBE)
 		srv->probe_ns = now + PROBE_NS;
 	pthread_mutex_unlock(&srv->slots.lock);
@@ -445,5 +446,5 @@ void nfs4_state_stop(struct nfs4_server *srv)
 	pthread_mutex_unlock(&srv->slots.lock);
 	pthread_join(srv->thread, NULL);
 	nfs4_state_set(srv, NFS4_S_STOPPED);
-	srv->thread_up = false; /* nobody else is there any more */
+	srv->thread_up = false; /* no other thread is left */
 }

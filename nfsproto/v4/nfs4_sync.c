@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_sync: calls that a thread waits for. The callers are the thread that establishes or ends a
- * server, the state manager, and a mount that asks a running server.
+ * nfs4_sync: blocking calls. The callers are the thread that establishes or ends a server, the
+ * state manager, and a mount that asks a running server.
  *
  * A sync op is never retried without its caller: each failure is returned, with the nfsstat4 beside
  * the errno. Sync ops of the state manager pass the gate and never queue for a slot. While no state
- * manager runs, all sync ops do so. Those of other threads wait like any op.
+ * manager runs, all sync ops pass the gate. Sync ops of other threads wait like any op.
  */
 #include <errno.h>
 #include <string.h>

@@ -42,7 +42,7 @@
 #include "transport/log.h"
 
 #define ARGS_ROOM    2600 /* the longest fixed arguments: three names, two handles, attributes */
-#define LOCK_WAIT_MS 20	  /* before it is looked again whether a lock is held */
+#define LOCK_WAIT_MS 20	  /* the pause between two looks whether a lock is held */
 
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind)
 {
@@ -86,7 +86,7 @@ void nfs4_task_end(struct nfs_op *op, int error)
 	assert(atomic_load_explicit(&op->be.v4.state, memory_order_relaxed) != NFS4_T_NEW);
 	atomic_store_explicit(&op->be.v4.state, NFS4_T_NEW, memory_order_release);
 	op->done(op);
-	if (u) /* release: a thread that reads 0 may free u and all that done has used */
+	if (u) /* release: a thread that reads 0 may free u and all memory that done has used */
 		atomic_fetch_sub_explicit(&u->nops, 1, memory_order_release);
 }
 
@@ -140,10 +140,10 @@ static bool task_may_come_late(const struct nfs_op *op)
 	       kind != NFS4_K_GETATTR_AFTER && kind != NFS4_K_OFFLOAD_STATUS;
 }
 
-/* The lock-free step of the state: true if it was from. */
+/* The lock-free step of the state: true if the state was `from`. */
 static bool task_step(struct nfs_op *op, uint8_t from, uint8_t to)
 {
-	/* release: the call is made ready before; acquire: it is read after */
+	/* release: the call is made ready before; acquire: the call is read after */
 	return atomic_compare_exchange_strong_explicit(
 		&op->be.v4.state, &from, to, memory_order_acq_rel, memory_order_acquire);
 }
@@ -229,8 +229,8 @@ struct nfs_op *nfs4_task_release_locked(
 	return next;
 }
 
-/* op waits for a lock in doubt. May it wait with the slot that it has kept? The calls that settle
- * the lock need another one. */
+/* op waits for a lock in doubt. May op wait with the slot that it has kept? The calls that settle
+ * the lock need another slot. */
 static bool task_waits_with_slot_locked(const struct nfs4_server *srv, const struct nfs_op *op)
 {
 	const struct nfs4_slots *s = &srv->slots;
@@ -364,7 +364,7 @@ void nfs4_task_cancel_locked(struct nfs_op *op)
 	case NFS4_T_SENDING:
 	case NFS4_T_ABORTED:
 	case NFS4_T_ENDING:
-		break; /* the flag is seen if it starts again */
+		break; /* a later start sees the flag */
 	}
 }
 

@@ -4,8 +4,8 @@
  * nfs4_task: one op on its way to a server: its kind, its state, and the ops that a thread waits
  * for. Model: nfs4_task.c. Handling of replies: nfs4_task_reply.c.
  *
- * Every op knows its connection (be.v4.conn), by that its server, and its user (be.v4.user; NULL:
- * the op is the server's own). nfs4_task_bind() sets both before any other step.
+ * Every op knows its connection (be.v4.conn), through the connection its server, and its user
+ * (be.v4.user; NULL: the op is the server's own). nfs4_task_bind() sets both before any other step.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_TASK_H
 #define RNFS_NFSPROTO_V4_NFS4_TASK_H
@@ -21,8 +21,8 @@ struct nfs4_lockctx;
 
 /* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
 
-enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
-	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* what a CREATE made, when its own reply did not say */
+enum nfs4_kind_id { /* the types of nfs_client.h first, by the same numbers */
+	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the new object, if CREATE's reply lacked it */
 	NFS4_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
 	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
 	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
@@ -32,9 +32,9 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_OPEN_MORE, /* OPEN again with the access that a lock needs */
 	NFS4_K_LOCKU,	  /* NFS_LOCK that unlocks */
 	NFS4_K_LOCK_FREE, /* FREE_STATEID of a lock-owner that holds nothing */
-	NFS4_K_CLONE,	  /* an NFS_COPY that is tried so first */
+	NFS4_K_CLONE,	  /* the first attempt at an NFS_COPY */
 	NFS4_K_OFFLOAD_STATUS, /* an NFS_COPY that the server carries out by itself */
-	NFS4_K_OFFLOAD_CANCEL, /* after one that is not wanted any more */
+	NFS4_K_OFFLOAD_CANCEL, /* after an NFS_COPY that is no longer wanted */
 	NFS4_K_READ_PLUS,      /* an NFS_READ */
 	NFS4_K_APPEND,	       /* an NFS_WRITE at the end of the file */
 	NFS4_K_WRITE_SET,      /* an NFS_WRITE with SETATTR behind it */
@@ -50,7 +50,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_DESTROY_CLIENTID,
 	NFS4_K_RECLAIM_COMPLETE,
 	NFS4_K_WALK,
-	NFS4_K_LOCATIONS, /* also what an op becomes that was answered NFS4ERR_MOVED */
+	NFS4_K_LOCATIONS, /* also an op that was answered NFS4ERR_MOVED */
 	NFS4_K_FSINFO,
 	NFS4_K_REOPEN,
 	NFS4_K_REDELEG, /* OPEN to have a delegation again */
@@ -68,9 +68,9 @@ struct nfs4_kind {
 	unsigned flags; /* NFS4_KF_* */
 	/* Puts the operations after SEQUENCE. */
 	void (*put)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
-	/* Walks their results. NFS_STATUS: the one in r. Not NFS_RECOVER. */
+	/* Walks the results. NFS_STATUS: the status in r. Not NFS_RECOVER. */
 	enum nfs_outcome (*get)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r);
-	/* The same of kinds that are about the server itself; then there are no others. */
+	/* For kinds that are about the server itself; such a kind has no put and get. */
 	void (*server_put)(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);
 	enum nfs_outcome (*server_get)(
 		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r);
@@ -99,7 +99,7 @@ enum nfs4_task_state {	/* nfs_op.be.v4.state, under slots.lock but for one step,
 	NFS4_T_NEW,	/* bound, but not under way: not started, or ended */
 	NFS4_T_QUEUED,	/* in slots.waiting: for a slot or the gate */
 	NFS4_T_DELAYED, /* in srv->delayed: until due_ns */
-	NFS4_T_DUE,	/* that is now: it starts again */
+	NFS4_T_DUE,	/* due_ns has passed: starts again */
 	NFS4_T_SENDING, /* has all that its call needs; the call is being made */
 	NFS4_T_ABORTED, /* cancelled while it was SENDING */
 	NFS4_T_SENT,	/* has a call, which the transport has or is about to get */
@@ -122,7 +122,8 @@ static inline struct nfs4_server *nfs4_task_server(const struct nfs_op *op)
 	return op->be.v4.conn->srv;
 }
 
-/* The outcome of an op whose walk (nfs4_compound.h) ended with rc, or with a negative errno. */
+/* The outcome of an op after a walk (nfs4_compound.h) that ended with rc, or after a negative
+ * errno. */
 static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
 {
 	return rc > 0 ? NFS_STATUS : nfs_failed(op, rc);
@@ -131,12 +132,12 @@ static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
 /* Makes op, which is not under way, an op of kind for conn, of u or (NULL) of the server itself.
  * Clears all other back-end members of op. */
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind);
-/* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
+/* Starts (or starts again) an op with its kind set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs_op *op);
 /* Ends op: calls done. No lock held. */
 void nfs4_task_end(struct nfs_op *op, int error);
-/* op, which is not under way, may have a slot whose request the server may have counted. That slot
- * is given back as DOUBTFUL. slots.lock held. */
+/* op, which is not under way, may have a slot with a request that the server may have counted. The
+ * slot is given back as DOUBTFUL. slots.lock held. */
 void nfs4_task_give_up_slot_locked(struct nfs_op *op);
 /* Asks op to end early (nfs_cancel()); slots.lock held. Its done is called later, from another
  * thread. */
@@ -167,8 +168,8 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);
 void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms);
 /* op was answered by an error that no server gives for long: a slot out of step, an unknown
  * stateid. Counts such answers, apart from tries: a server may ask for any number of tries before
- * (NFS4ERR_DELAY, NFS4ERR_GRACE). False: op has had `most` of them, and must end. most: below 255.
- */
+ * (NFS4ERR_DELAY, NFS4ERR_GRACE). False: op has had `most` such answers, and must end. most:
+ * below 255. */
 bool nfs4_task_may_stray(struct nfs_op *op, unsigned most);
 /* The same because the server answered status. The attempt counts in op->tries. */
 void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
@@ -179,17 +180,17 @@ struct nfs_op *nfs4_task_release_locked(
 /* Sends op, which is SENDING and has its slot. */
 void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest);
 
-/* --- calls that are waited for (nfs4_sync.c) ----------------------------------------------- */
+/* --- blocking calls (nfs4_sync.c) ---------------------------------------------------------- */
 
 struct nfs4_sync {
 	struct nfs_op op;
 	pthread_mutex_t lock; /* of ended */
 	pthread_cond_t cond;
 	bool ended;
-	bool passes; /* the gate; constant while it is under way */
+	bool passes; /* passes the gate; constant while the op is under way */
 	/* how it ended: status is the nfsstat4 if op.error comes from one */
 	uint32_t status;
-	uint32_t walked; /* operations that succeeded before it */
+	uint32_t walked; /* operations that succeeded before the end */
 	/* in and out, by kind */
 	union {
 		struct {

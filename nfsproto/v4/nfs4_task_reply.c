@@ -13,7 +13,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MISORDERED_MAX 8 /* retries of an op whose slot turned out to be out of step */
+#define MISORDERED_MAX 8 /* retries of an op after its slot turned out to be out of step */
 
 /* As struct nfs4_kind's get. After NFS_DONE, the reply must have no more results than were asked
  * for. */
@@ -32,7 +32,7 @@ static enum nfs_outcome task_get(struct nfs_op *op, struct nfs4_reply *r)
 static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
 {
 	switch (error) {
-	case -EACCES: /* refused before any of it was executed */
+	case -EACCES: /* the server refused the call before it executed any operation */
 		return NFS4_SLOT_UNUSED;
 	case -EPROTO:
 		return op->call.rpc_stat == RPC_BAD_REPLY || op->call.rpc_stat == RPC_OK
@@ -50,7 +50,8 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 	switch (status) {
 	case NFS4ERR_SEQ_MISORDERED:
 	case NFS4ERR_DELAY:			/* but see task_keep_slot_locked() */
-	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: /* sent anew; the connection before it was bound */
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: /* sent anew; the connection before this one was
+						   bound */
 		return NFS4_SLOT_DOUBTFUL;
 	case NFS4ERR_SEQ_FALSE_RETRY:
 	case NFS4ERR_RETRY_UNCACHED_REP:
@@ -125,7 +126,7 @@ bool nfs4_task_may_stray(struct nfs_op *op, unsigned most)
 	return true;
 }
 
-/* status is not one that every op may get: the op's user decides. */
+/* Not every op may get status: the op's user decides. */
 static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
 {
 	struct nfs4_user *u = op->be.v4.user;
@@ -207,7 +208,7 @@ static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t sta
 	task_failed_otherwise(op, status);
 }
 
-/* The error of an op whose call has no results to look at. */
+/* The error of an op after a call without results. */
 static int task_rpc_error(const struct nfs_op *op, int error)
 {
 	switch (error) {
@@ -225,7 +226,7 @@ static int task_rpc_error(const struct nfs_op *op, int error)
 	}
 }
 
-/* Goes on with an op whose reply has been read. status belongs to NFS_STATUS. The slot has been
+/* Goes on with an op after its reply has been read. status belongs to NFS_STATUS. The slot has been
  * given back, and the call is finished. */
 static void task_conclude(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs_outcome out, uint32_t status)

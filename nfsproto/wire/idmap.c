@@ -3,10 +3,10 @@
  *
  * idmap: names of users and groups to ids of this machine and back.
  *
- * One hash table holds questions, answered or not; those not answered, or answered long ago, are in
- * the queue of the thread as well, which is made for the first of them. While it asks the name
- * service it holds no lock but a reference to the map, so that the map can be given up meanwhile.
- * m->lock guards everything that is not constant.
+ * One hash table holds questions, answered or not. Questions without an answer, or with an old one,
+ * are also in the queue of the thread. The first such question starts the thread. While the thread
+ * asks the name service, it holds no lock but a reference to the map, so that the map can be given
+ * up meanwhile. m->lock guards all members that are not constant.
  */
 #include "nfsproto/wire/idmap.h"
 
@@ -137,7 +137,7 @@ bool idmap_conf_domain(const char *path, char *domain, size_t size)
 	return found;
 }
 
-/* Of the host's full name what follows the first dot. */
+/* The part of the host's full name behind the first dot. */
 static bool host_domain(char *domain, size_t size)
 {
 	const struct addrinfo hints = {.ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM};
@@ -340,7 +340,7 @@ static struct entry *find_locked(struct idmap *m, const struct entry *key)
 	return e;
 }
 
-/* Leaves what was found in *key. */
+/* Leaves the result in *key. */
 static enum idmap_answer look_up(struct idmap *m, struct entry *key)
 {
 	enum idmap_answer answer = IDMAP_NO;

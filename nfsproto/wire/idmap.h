@@ -4,12 +4,14 @@
  * idmap: names of users and groups (user@domain) to ids of this machine and back, as the machine's
  * name service has them.
  *
- * A name service may take its time, so nobody waits for it here: what is in the cache is answered,
- * anything else is "not yet", is looked up by a thread of the map's own, and the owner is told when
- * there is news. Answers are kept for ten minutes, that there is no such name for one; an old
- * answer is given once more while it is looked up again. The cache is bounded.
+ * A name service may be slow, so no caller waits for it here. A question is answered from the
+ * cache, or with "not yet". In the second case a thread of the map's own looks the name up, and
+ * tells the owner of the map when there is news. Answers are kept for ten minutes; the answer "no
+ * such name" is kept for one minute. An old answer is given once more while the thread looks the
+ * name up again. The cache is bounded.
  *
- * Threads: everything from any thread. resolved is called on the map's own thread, no lock held.
+ * Threads: any thread may call any function. resolved is called on the map's own thread, no lock
+ * held.
  */
 #ifndef RNFS_NFSPROTO_WIRE_IDMAP_H
 #define RNFS_NFSPROTO_WIRE_IDMAP_H
@@ -50,11 +52,11 @@ enum idmap_answer idmap_id(
 /* "user@domain" of an id, terminated. */
 enum idmap_answer idmap_name(
 	struct idmap *m, uint32_t id, bool group, char name[IDMAP_NAME_MAX + 1]);
-/* Asks that resolved be called again when nothing is left to be looked up: for who found out only
- * afterwards that it must wait. */
+/* Asks that resolved be called again when no question is left to be looked up: for a caller that
+ * finds out only afterwards that it must wait. */
 void idmap_notify(struct idmap *m);
 
-/* Reads Domain of the section General of an idmapd.conf; false if it has none. */
+/* Reads Domain of the section General of an idmapd.conf; false if the file has no Domain. */
 bool idmap_conf_domain(const char *path, char *domain, size_t size);
 
 #endif

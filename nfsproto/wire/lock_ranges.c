@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lock_ranges: a sorted array. Every change replaces a run of ranges that it touches by at most
- * three pieces: what remains on the left, the new one, what remains on the right.
+ * lock_ranges: a sorted array. A change touches a run of ranges, and replaces the run by at most
+ * three pieces: the rest on the left, the new range, the rest on the right.
  */
 #include "nfsproto/wire/lock_ranges.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWTH 2 /* ranges that one change may add: a new one amid one that it cuts in two */
+#define GROWTH 2 /* ranges that one change may add: a new one amid one that is cut in two */
 
 void lock_ranges_init(struct lock_ranges *l)
 {

@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * lock_ranges: the byte ranges that one lock owner has locked in one file, with POSIX behaviour: a
- * new lock replaces what it overlaps, clearing may cut a range in two, neighbours of one kind
- * become one. Of no NFS version, and for client and server alike.
+ * new lock replaces the ranges that it overlaps, clearing may cut a range in two, neighbours of one
+ * kind become one. Of no NFS version, and for client and server alike.
  *
- * Both ends of a range are included; UINT64_MAX as the last byte stands for the end of the file,
- * wherever that is. Whoever uses a list serialises its callers.
+ * Both ends of a range are included; UINT64_MAX as the last byte stands for the end of the file at
+ * any size. The user of a list serialises the callers.
  *
  * Invariants: ranges are in ascending order, do not overlap, and two that touch differ in kind.
  */
@@ -26,7 +26,7 @@ struct lock_range {
 struct lock_ranges {
 	struct lock_range *range; /* n of them */
 	uint32_t n, room;
-	uint32_t changes; /* how often it has changed */
+	uint32_t changes; /* number of changes so far */
 };
 
 /* Storage that is all zeros is an initialised list too. */
@@ -42,8 +42,8 @@ int lock_ranges_clear(struct lock_ranges *l, uint64_t first, uint64_t last);
 /* Unlocks all. */
 void lock_ranges_drop(struct lock_ranges *l);
 
-/* The first range that forbids somebody else a lock of first..last, or NULL. It is valid until the
- * list changes. */
+/* The first range that forbids another owner a lock of first..last, or NULL. Valid until the list
+ * changes. */
 const struct lock_range *lock_ranges_conflict(
 	const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
 /* The range by which all of first..last is locked so, or NULL. */

@@ -66,7 +66,7 @@ void mount3_put_mounted(struct xdr_out *x, const struct mount3_mounted *m);
 int mount3_get_mounted(struct xdr_in *x, struct mount3_mounted *m);
 
 /* EXPORT's results: any number of exports, each followed by its groups and their end, then the end.
- * get: 1 for an export (its groups are next) or a group, 0 at the end. */
+ * get: 1 for an export (followed by its groups) or a group, 0 at the end. */
 void mount3_put_export(struct xdr_out *x, const struct nfs_name *path);
 int mount3_get_export(struct xdr_in *x, struct nfs_name *path);
 void mount3_put_group(struct xdr_out *x, const struct nfs_name *name);

@@ -10,7 +10,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* An errno that several statuses mean goes out as the first of them. */
+/* An errno with several statuses goes out as the first of these statuses. */
 static const struct status {
 	uint32_t status;
 	int err;

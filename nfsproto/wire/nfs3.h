@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3: the numbers of NFS version 3 (RFC 1813 section 2), and what its statuses mean.
+ * nfs3: the numbers of NFS version 3 (RFC 1813 section 2), and the errno of each status.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS3_H
 #define RNFS_NFSPROTO_WIRE_NFS3_H
@@ -97,7 +97,7 @@ enum nfs3_time_how {
 /* "NFS3ERR_NOENT"; "NFS3ERR_?" for a number the RFC does not have. */
 const char *nfs3_status_name(uint32_t status);
 /* 0, or the negative errno that a system call would give; -EREMOTEIO if there is none. JUKEBOX is
- * -EAGAIN: whoever can wait tries again. */
+ * -EAGAIN: a caller that can wait tries again. */
 int nfs3_status_errno(uint32_t status);
 /* The status that tells of errno err (either sign). SERVERFAULT if none does. */
 uint32_t nfs3_errno_status(int err);

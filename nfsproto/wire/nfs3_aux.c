@@ -36,7 +36,7 @@ void nfs3_aux_set_port(struct nfs3_aux *a, uint16_t port)
 
 /* --- UDP ----------------------------------------------------------------------------------- */
 
-/* The call as one datagram at the end of head: *off is where it begins. 0 or -EMSGSIZE. */
+/* The call as one datagram at the end of head; the datagram begins at *off. 0 or -EMSGSIZE. */
 static int udp_build(const struct nfs3_aux *a, struct nfs3_sync *s,
 	void (*put)(struct nfs3_sync *s, struct xdr_out *x), uint8_t *buf, size_t size,
 	uint32_t *off, size_t *len)
@@ -57,7 +57,7 @@ static int udp_build(const struct nfs3_aux *a, struct nfs3_sync *s,
 	return 0;
 }
 
-/* A datagram that came: 1 if it is not the reply to xid, else as an rpc_done_fn gets it. */
+/* A received datagram: 1 if it is not the reply to xid, else as an rpc_done_fn gets it. */
 static int udp_reply(struct nfs3_sync *s, uint32_t xid, const uint8_t *buf, size_t n)
 {
 	struct rpc_reply_hdr h = {.xid = ~xid};
@@ -101,7 +101,7 @@ static int udp_exchange(
 			continue;
 		n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0 && errno == ECONNREFUSED)
-			return -ECONNREFUSED; /* nobody listens there */
+			return -ECONNREFUSED; /* no program listens there */
 		if (n < 0)
 			continue;
 		rc = udp_reply(s, xid, buf, (size_t)n);
@@ -132,7 +132,7 @@ static int udp_call(const struct nfs3_aux *a, struct nfs3_sync *s, uint32_t proc
 	fd = socket(a->rp.peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* Servers may insist on a privileged port; who cannot have one does without. */
+	/* Servers may insist on a privileged port. An unprivileged client does without. */
 	if (a->rp.peer.ss_family == AF_INET)
 		bindresvport(fd, NULL);
 	if (connect(fd, (const struct sockaddr *)&a->rp.peer, a->rp.peer_len))

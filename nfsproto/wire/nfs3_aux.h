@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_aux: single calls to the programs that NFSv3 needs beside it: the portmapper (RFC 1833) and
- * MOUNT. They run over TCP or UDP also where NFS runs over RDMA, or, on servers that offer it, on
- * the port and by the transport of NFS itself. All block, and never for longer than they are told.
+ * nfs3_aux: single calls to the programs that NFSv3 needs beside itself: the portmapper (RFC 1833)
+ * and MOUNT. The calls run over TCP or UDP also where NFS runs over RDMA. On servers that offer
+ * this, the calls run on the port and by the transport of NFS itself. All block, and never for
+ * longer than the given time.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS3_AUX_H
 #define RNFS_NFSPROTO_WIRE_NFS3_AUX_H
@@ -32,7 +33,7 @@ int nfs3_aux_call(const struct nfs3_aux *a, struct nfs3_sync *s, uint32_t proc,
  * *port (0: the program is not there), or -errno: the portmapper does not answer. */
 int nfs3_aux_getport(const struct nfs3_aux *a, uint16_t *port, unsigned ms);
 
-/* RFC 1833's universal address ("10.0.0.1.8.1", "::1.8.1"), n bytes: its port, 0 if it has none. */
+/* RFC 1833's universal address ("10.0.0.1.8.1", "::1.8.1"), n bytes. Returns the port; 0: none. */
 uint16_t nfs3_aux_uaddr_port(const char *s, uint32_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_sync: one call, waited for: what mounting, unmounting and locking need.
+ * nfs3_sync: one blocking call, for mounting, unmounting and locking.
  */
 #include "nfsproto/wire/nfs3_sync.h"
 
@@ -31,7 +31,8 @@ static bool stopped(const struct nfs3_sync *s)
 	return s->stop && atomic_load_explicit(s->stop, memory_order_relaxed);
 }
 
-/* Waits for the end of the call, or until `until`, or until it is to stop. False: it is late. */
+/* Waits for the end of the call, or until `until`, or until s is to stop. False: the time is
+ * over. */
 static bool sync_wait(struct nfs3_sync *s, uint64_t until)
 {
 	uint64_t now = clock_ns();
@@ -57,7 +58,7 @@ static void sync_end(struct nfs3_sync *s)
 {
 	pthread_mutex_lock(&s->lock);
 	if (!s->ended) {
-		/* It cannot end meanwhile: its done waits for the lock. */
+		/* The call cannot end meanwhile: its done waits for the lock. */
 		rpc_call_cancel(&s->call);
 		while (!s->ended)
 			pthread_cond_wait(&s->cond, &s->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_sync: one call, waited for: what mounting, unmounting and locking need.
+ * nfs3_sync: one blocking call, for mounting, unmounting and locking.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS3_SYNC_H
 #define RNFS_NFSPROTO_WIRE_NFS3_SYNC_H
@@ -17,11 +17,11 @@ struct nfs3_sync {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool ended;
-	int error;	 /* as an rpc_done_fn gets it; -ETIMEDOUT too */
+	int error;	 /* as an rpc_done_fn gets the error; -ETIMEDOUT too */
 	const void *put; /* the caller's, for get */
 	void *out;
 	int (*get)(struct nfs3_sync *s, struct xdr_in *x); /* 0 or -EBADMSG */
-	/* ends the call with -EINTR when it is set; looked at ten times a second. May be NULL. */
+	/* true ends the call with -EINTR; looked at ten times a second. May be NULL. */
 	const atomic_bool *stop;
 	/* called as often, no lock held. May be NULL. */
 	void (*look)(struct nfs3_sync *s);
@@ -34,7 +34,7 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 	uint32_t proc, void (*put)(struct nfs3_sync *s, struct xdr_out *x), uint32_t reply_max,
 	unsigned ms);
 
-/* What a call that ended with error, without results, means for who made it: -errno. */
+/* The -errno for the caller of a call that ended with error, without results. */
 int nfs3_rpc_error(const struct rpc_call *call, int error);
 
 #endif

@@ -3,13 +3,13 @@
  *
  * nfs3_xdr: arguments and results of NFSv3's procedures (RFC 1813 section 3), both directions.
  *
- * Conventions. A put function writes to a cursor whose sticky error is looked at by the caller,
- * once. A get function fills in a struct and returns 0 or -EBADMSG. Results begin with a status;
- * what follows depends on it, and attributes come with failures too. Names and other variable parts
+ * Conventions. A put function writes to a cursor with a sticky error, which the caller looks at
+ * once. A get function fills in a struct and returns 0 or -EBADMSG. Results begin with a status, on
+ * which all that follows depends; attributes come with failures too. Names and other variable parts
  * that a get function returns point into the stream. Nothing is allocated.
  *
- * Payload. READ's data, WRITE's data, READLINK's and SYMLINK's path are what RFC 8267 section 4
- * lets the transport place; see xdr.h.
+ * Payload. RFC 8267 section 4 lets the transport place READ's data, WRITE's data, and READLINK's
+ * and SYMLINK's path; see xdr.h.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS3_XDR_H
 #define RNFS_NFSPROTO_WIRE_NFS3_XDR_H
@@ -46,7 +46,7 @@ struct nfs3_dirop { /* diropargs3 */
 	struct nfs_name name;
 };
 
-/* The change attribute that a ctime stands for: it grows with time. */
+/* The change attribute for a ctime: grows with time. */
 uint64_t nfs3_change(const struct timespec *ctime);
 
 /* Handle of an argument: 0..NFS3_FHSIZE bytes. */
@@ -57,8 +57,8 @@ void nfs3_put_fh(struct xdr_out *x, const struct nfs_fh *fh);
 /* Length 0..NFS3_STRING_MAX, any bytes. */
 int nfs3_get_name(struct xdr_in *x, struct nfs_name *n);
 void nfs3_put_name(struct xdr_out *x, const struct nfs_name *n);
-/* Seconds are an unsigned word, so that times are those of 1970 to 2106: others are put as the
- * nearest. Nanoseconds beyond 999999999 are taken as 999999999. */
+/* Seconds are an unsigned word, for times from 1970 to 2106; any other time is put as the nearest
+ * of these. Nanoseconds beyond 999999999 are taken as 999999999. */
 int nfs3_get_time(struct xdr_in *x, struct timespec *t);
 void nfs3_put_time(struct xdr_out *x, const struct timespec *t);
 /* fattr3. A type outside enum nfs_type is malformed. fsid_minor is not put and got as 0. */
@@ -115,7 +115,7 @@ struct nfs3_symlink_args {
 };
 struct nfs3_mknod_args {
 	struct nfs3_dirop where;
-	uint32_t type;			 /* as it came; set and rdev only as the type has them */
+	uint32_t type;			 /* as received; set and rdev only if the type has them */
 	struct nfs_sattr set;		 /* NFS_CHR, NFS_BLK, NFS_SOCK, NFS_FIFO */
 	uint32_t rdev_major, rdev_minor; /* NFS_CHR, NFS_BLK */
 };
@@ -161,8 +161,8 @@ struct nfs3_args {
 
 /* The arguments of a->proc. WRITE's data goes as payload. */
 void nfs3_put_args(struct xdr_out *x, const struct nfs3_args *a);
-/* Of procedure proc; nothing may be left behind them. -EOPNOTSUPP: there is no such procedure. A
- * WRITE's or SYMLINK's data may be where the transport has placed it. */
+/* Of procedure proc; no byte may be left behind the arguments. -EOPNOTSUPP: there is no such
+ * procedure. A WRITE's or SYMLINK's data may be where the transport has placed it. */
 int nfs3_get_args(struct xdr_in *x, uint32_t proc, struct nfs3_args *a);
 
 /* The single coders that nfs3_put_args() and nfs3_get_args() are made of. */
@@ -216,8 +216,8 @@ struct nfs3_readlink_res {
 	uint32_t status;
 	struct nfs3_post_op obj;
 	struct nfs_name target; /* at most NFS3_STRING_MAX */
-	/* put: with data the target goes as payload, for a requester that gave a Write
-	 * chunk for it. get never sets it. */
+	/* put: with data the target goes as payload, for a requester that gave a Write chunk for
+	 * the target. get never sets data. */
 	struct seg_list data;
 };
 struct nfs3_read_res {
@@ -265,7 +265,7 @@ struct nfs3_fsinfo_res {
 	struct nfs3_post_op obj;
 	uint32_t rtmax, rtpref, rtmult, wtmax, wtpref, wtmult, dtpref; /* bytes */
 	uint64_t maxfilesize;
-	struct timespec time_delta; /* granularity of times that are set */
+	struct timespec time_delta; /* granularity of settable times */
 	uint32_t properties;	    /* NFS3_FSF_* */
 };
 struct nfs3_pathconf_res {
@@ -283,7 +283,7 @@ struct nfs3_commit_res {
 struct nfs3_res {
 	uint32_t proc;
 	union {
-		uint32_t status; /* of any but NULL: where each of these begins */
+		uint32_t status; /* of any procedure but NULL: each result begins with status */
 		struct nfs3_getattr_res getattr;
 		struct nfs3_wcc_res wcc; /* SETATTR, REMOVE, RMDIR */
 		struct nfs3_lookup_res lookup;
@@ -370,7 +370,7 @@ struct nfs3_entries {
  * status (RFC 1813 3.3.16, 3.3.17). */
 void nfs3_entries_begin(struct nfs3_entries *e, struct xdr_out *x, bool plus,
 	const struct nfs3_post_op *dir, const uint8_t verf[NFS3_COOKIEVERFSIZE], uint32_t maxcount);
-/* True: the entry is in. False: it does not fit; call nfs3_entries_end(). */
+/* True: the entry is in. False: the entry does not fit; call nfs3_entries_end(). */
 bool nfs3_entries_add(struct nfs3_entries *e, const struct nfs3_entry *ent);
 /* Ends the list. Returns NFS3_OK; or NFS3ERR_TOOSMALL, put in place of the whole results with dir's
  * attributes, if not even one entry fitted though there was one (n == 0 && !eof). */

@@ -156,7 +156,7 @@ int nfs3_get_symlink_args(struct xdr_in *x, struct nfs3_symlink_args *a)
 {
 	nfs3_get_dirop(x, &a->where);
 	nfs3_get_sattr(x, &a->set);
-	/* the peer may have moved it by a Read chunk: RFC 8267 section 4 */
+	/* the peer may have moved the target by a Read chunk: RFC 8267 section 4 */
 	a->target.s = (const char *)xdr_get_payload(x, NFS3_STRING_MAX, &a->target.len, NULL);
 	return got(x);
 }

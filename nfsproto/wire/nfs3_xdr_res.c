@@ -13,7 +13,7 @@ static int got(const struct xdr_in *x)
 	return xdr_in_ok(x) ? 0 : -EBADMSG;
 }
 
-/* Zeroes the result at r and reads the status it begins with. */
+/* Zeroes the result at r and reads the status at the beginning. */
 static uint32_t begin(struct xdr_in *x, void *r, size_t size)
 {
 	uint32_t status = xdr_get_u32(x);
@@ -435,7 +435,7 @@ bool nfs3_entries_add(struct nfs3_entries *e, const struct nfs3_entry *ent)
 		return true;
 	}
 	if (!e->dead) {
-		e->x->overflow = false; /* it was the entry's own */
+		e->x->overflow = false; /* the overflow was the entry's own */
 		e->x->len = mark;
 	}
 	return false;

@@ -3,8 +3,8 @@
  *
  * nfs4: names of the protocol's numbers, and the way between its statuses and errno.
  *
- * One table says both: a status, its name, what a system call would return. The server's direction
- * is a second, shorter table, since several statuses share an errno.
+ * One table has for each status the name and the errno that a system call would return. The
+ * server's direction is a second, shorter table, since several statuses share an errno.
  */
 #include "nfsproto/wire/nfs4.h"
 

@@ -250,10 +250,10 @@ const char *nfs4_status_name(uint32_t status);
 /* "OPEN", "CB_RECALL"; a number without a name gives "?". Never NULL. */
 const char *nfs4_op_name(uint32_t op);
 const char *nfs4_cb_op_name(uint32_t op);
-/* What a system call would say: 0 or a negative errno. Statuses that only a broken peer or a broken
+/* The result of a system call: 0 or a negative errno. Statuses that only a broken peer or a broken
  * caller can produce, and unknown ones, are -EREMOTEIO. Statuses that mean "do something and try
- * again" (DELAY, GRACE, a lost session or state) are handled before; here they are -EIO, -EAGAIN.
- */
+ * again" (DELAY, GRACE, a lost session or state) are handled before; here such a status is -EIO or
+ * -EAGAIN. */
 int nfs4_status_errno(uint32_t status);
 /* The server's direction: a (positive or negative) errno of the local file system to a status. */
 uint32_t nfs4_errno_status(int err);
@@ -438,7 +438,7 @@ enum why_no_delegation4 {
 
 enum stable_how4 { UNSTABLE4 = 0, DATA_SYNC4 = 1, FILE_SYNC4 = 2 };
 
-/* What a part of a file is: READ_PLUS, SEEK */
+/* the kind of a part of a file: READ_PLUS, SEEK */
 enum data_content4 { NFS4_CONTENT_DATA = 0, NFS4_CONTENT_HOLE = 1 };
 
 /* A server's address in COPY and COPY_NOTIFY */
@@ -498,7 +498,7 @@ enum acetype4 { ACE4_ACCESS_ALLOWED = 0, ACE4_ACCESS_DENIED = 1 };
 
 enum secinfo_style4 { SECINFO_STYLE4_CURRENT_FH = 0, SECINFO_STYLE4_PARENT = 1 };
 
-/* RPC authentication flavours as SECINFO and the callback's parameters name them */
+/* RPC authentication flavours in SECINFO and in the callback's parameters */
 #define NFS4_AUTH_NONE	0u
 #define NFS4_AUTH_SYS	1u
 #define NFS4_RPCSEC_GSS 6u
@@ -542,7 +542,7 @@ enum state_protect_how4 { SP4_NONE = 0, SP4_MACH_CRED = 1, SP4_SSV = 2 };
 #define SEQ4_STATUS_DEVID_CHANGED	       0x0800u
 #define SEQ4_STATUS_DEVID_DELETED	       0x1000u
 
-/* CB_LAYOUTRECALL: what is recalled */
+/* CB_LAYOUTRECALL: which layouts are recalled */
 enum layoutrecall_type4 {
 	LAYOUTRECALL4_FILE = 1,
 	LAYOUTRECALL4_FSID = 2,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_attr: what the attributes of NFSv4 say (RFC 8881 section 5), to and from fattr4.
+ * nfs4_attr: the values of NFSv4's attributes (RFC 8881 section 5), to and from fattr4.
  *
  * One table gives each attribute its wire type and its place in struct nfs4_attrs; encoder, decoder
- * and size bound all follow it. Values stand on the wire in ascending order of their bit numbers,
- * without lengths of their own: an attribute that is not in the table cannot be stepped over, so a
- * mask that has one is refused.
+ * and size bound all follow the table. Values stand on the wire in ascending order of their bit
+ * numbers, without lengths of their own. So the decoder cannot step over an attribute that is not
+ * in the table, and refuses a mask with such an attribute.
  */
 #include "nfsproto/wire/nfs4_attr.h"
 
@@ -369,7 +369,7 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 
 /* --- decoding ------------------------------------------------------------------------------- */
 
-/* Bytes of the stream from start to the cursor, for values kept as they are. */
+/* Bytes of the stream from start to the cursor, for values kept in wire form. */
 static struct nfs4_opaque since(const struct xdr_in *x, size_t start)
 {
 	struct nfs4_opaque o = {NULL, 0};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_attr: what the attributes of NFSv4 say (RFC 8881 section 5), to and from fattr4.
+ * nfs4_attr: the values of NFSv4's attributes (RFC 8881 section 5), to and from fattr4.
  *
- * struct nfs4_attrs holds facts about one object, its file system and its server. Its mask says
- * which: after decoding, which were in the fattr4; before encoding, which may be given out.
+ * struct nfs4_attrs holds facts about one object, its file system and its server. Its mask tells
+ * which facts: after decoding, which were in the fattr4; before encoding, which may be given out.
  *
- * Users and groups travel as strings. Numbers in decimal ("1000") are ids (RFC 8881 5.9); a name is
- * looked up with the hook, and is nobody (65534) without one or if unknown.
+ * Users and groups travel as strings. Numbers in decimal ("1000") are ids (RFC 8881 5.9). Any other
+ * string is a name: the hook looks the name up. Without a hook, or if unknown, the name is id 65534
+ * (NFS4_NOBODY).
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
 #define RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
@@ -39,7 +40,7 @@ struct nfs4_attrs {
 	bool link_support, symlink_support, named_attr, unique_handles, archive, cansettime;
 	bool case_insensitive, case_preserving, chown_restricted, hidden, homogeneous, no_trunc;
 	bool system, xattr_support;
-	/* raw bytes, for those who want them: the XDR of nfsace4<>, of fs_locations4 (get only) */
+	/* raw bytes: the XDR of nfsace4<>, of fs_locations4 (get only) */
 	struct nfs4_opaque acl, fs_locations;
 	uint32_t nlayout_types; /* FS_LAYOUT_TYPES: get: how many; put: always none */
 };
@@ -49,15 +50,15 @@ struct nfs4_bitmap nfs4_bits(int first, ...);
 struct nfs4_bitmap nfs4_bits_and(const struct nfs4_bitmap *a, const struct nfs4_bitmap *b);
 struct nfs4_bitmap nfs4_bits_or(const struct nfs4_bitmap *a, const struct nfs4_bitmap *b);
 bool nfs4_bits_none(const struct nfs4_bitmap *b);
-/* Ready sets. stat: all of struct nfs_attr. data: what of that changes with a file's data (struct
- * nfs_data_attr). fs: all of struct nfs_fsstat. info: what a client asks once per file system
- * (limits, lease, flags, SUPPORTED_ATTRS). */
+/* Ready sets. stat: all of struct nfs_attr. data: the part of stat that changes with a file's data
+ * (struct nfs_data_attr). fs: all of struct nfs_fsstat. info: the attributes that a client asks for
+ * once per file system (limits, lease, flags, SUPPORTED_ATTRS). */
 struct nfs4_bitmap nfs4_bits_stat(void);
 struct nfs4_bitmap nfs4_bits_data(void);
 struct nfs4_bitmap nfs4_bits_fs(void);
 struct nfs4_bitmap nfs4_bits_info(void);
-/* All that nfs4_put_attrs() can encode, and all that nfs4_sattr_decode() accepts: what a server
- * can claim in SUPPORTED_ATTRS. */
+/* All that nfs4_put_attrs() can encode, and all that nfs4_sattr_decode() accepts. A server may
+ * claim these in SUPPORTED_ATTRS. */
 struct nfs4_bitmap nfs4_bits_encodable(void);
 struct nfs4_bitmap nfs4_bits_settable(void);
 
@@ -69,8 +70,9 @@ size_t nfs4_attr_max(unsigned bit);
 
 /* Puts a fattr4 with the attributes of want that are encodable and in a->mask. */
 void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const struct nfs4_attrs *a);
-/* Who knows users and groups by name (user@domain: RFC 8881 section 5.9). Coders of attributes ask
- * it; without it, or without a function of it, owners are numbers. */
+/* The hook to look up users and groups by name (user@domain: RFC 8881 section 5.9). Coders of
+ * attributes use the hook; without a hook, or without a function in the hook, owners are
+ * numbers. */
 #define NFS4_OWNER_MAX 255
 struct nfs4_owners {
 	/* True and *id if name is known. */
@@ -81,7 +83,7 @@ struct nfs4_owners {
 	uint32_t (*to_name)(
 		struct nfs4_owners *owners, uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1]);
 	void *ctx;
-	bool not_yet; /* to_id has been asked for a name that it will only know later */
+	bool not_yet; /* to_id has been asked for a name that is not known yet */
 };
 
 /* Decodes f into a; a->mask becomes f's. Pointers in a point into f's bytes. 0; -EBADMSG: a value
@@ -89,11 +91,11 @@ struct nfs4_owners {
 int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a, struct nfs4_owners *owners);
 /* nfs4_get_fattr() and nfs4_attrs_decode() in one. */
 int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a, struct nfs4_owners *owners);
-/* True if a has what no file can do without: TYPE, CHANGE, SIZE, FSID, FILEID. The decoder gives
- * the others that are missing a default: mode 0, one link, nobody, times 0. */
+/* True if a has the attributes that every file needs: TYPE, CHANGE, SIZE, FSID, FILEID. The decoder
+ * gives other missing attributes a default: mode 0, one link, owners NFS4_NOBODY, times 0. */
 bool nfs4_attrs_complete(const struct nfs4_attrs *a);
-/* Does each change add exactly one to the change attribute? type: a change_attr_type4. Data servers
- * of pNFS, where that might not hold, are not written to. */
+/* Does each change add exactly one to the change attribute? type: a change_attr_type4. The client
+ * does not write to data servers of pNFS, where the rule might not hold. */
 static inline bool nfs4_change_counts(uint32_t type)
 {
 	return type == NFS4_CHANGE_TYPE_IS_VERSION_COUNTER ||
@@ -116,10 +118,10 @@ uint32_t nfs4_sattr_decode(
 /* The same, and an ACL is settable: *acl is the XDR of its nfsace4<>, in f's bytes; NULL: none. */
 uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
 	struct nfs4_opaque *acl, struct nfs4_owners *owners);
-/* The attrset of a reply: the bits that a mask of NFS_SET_* stands for. */
+/* The attrset of a reply: the bits for a mask of NFS_SET_*. */
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);
 
-/* What to_name of owners says, or the number in decimal; terminated. Returns the length. */
+/* The result of to_name of owners, or the number in decimal; terminated. Returns the length. */
 uint32_t nfs4_owner_format(
 	struct nfs4_owners *owners, uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1]);
 /* Reads an owner string; true if it is a number or known to owners, else *id is NFS4_NOBODY. */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_item: items that the operations of NFSv4.1 are composed of (RFC 5662), and the caps on
- * counts. Conventions are those of nfs4_xdr.h, which is what to include.
+ * counts. Conventions: nfs4_xdr.h, which is the header to include.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_ITEM_H
 #define RNFS_NFSPROTO_WIRE_NFS4_ITEM_H
@@ -17,7 +17,7 @@
 #include "transport/rpc/xdr.h"
 
 #define NFS4_BITMAP_WORDS   3	 /* attributes 0..95 */
-#define NFS4_BITMAP_WIRE    16	 /* words accepted; those beyond NFS4_BITMAP_WORDS are not kept */
+#define NFS4_BITMAP_WIRE    16	 /* words accepted; words beyond NFS4_BITMAP_WORDS are not kept */
 #define NFS4_STRING_MAX	    4096 /* names and links accepted; longer is malformed */
 #define NFS4_ATTRLIST_MAX   65536
 #define NFS4_IO_MAX	    (1u << 20) /* most bytes of READ and WRITE data */
@@ -32,7 +32,7 @@ struct nfs4_opaque {
 
 struct nfs4_bitmap {
 	uint32_t w[NFS4_BITMAP_WORDS];
-	bool more; /* get: bits beyond what w can hold were set */
+	bool more; /* get: bits beyond the last word were set */
 };
 
 static inline bool nfs4_bit(const struct nfs4_bitmap *b, unsigned n)
@@ -71,13 +71,13 @@ static inline void nfs4_bit_clear(struct nfs4_bitmap *b, unsigned n)
 		b->w[n / 32] &= ~(1u << (n % 32));
 }
 
-/* fattr4 as it is on the wire; nfs4_attr.h gives it meaning. */
+/* fattr4 in wire form; nfs4_attr.h gives the bytes a meaning. */
 struct nfs4_fattr {
 	struct nfs4_bitmap mask;
 	struct nfs4_opaque vals;
 };
 
-/* What GETATTR and CB_GETATTR answer. */
+/* Results of GETATTR and CB_GETATTR. */
 struct nfs4_getattr_res {
 	struct nfs4_fattr attrs;
 };
@@ -108,7 +108,7 @@ struct nfs4_sessionid {
 	uint8_t id[NFS4_SESSIONID_SIZE];
 };
 
-/* What every get function returns in the end. */
+/* The result of every get function. */
 static inline int nfs4_got(const struct xdr_in *x)
 {
 	return xdr_in_ok(x) ? 0 : -EBADMSG;
@@ -147,8 +147,8 @@ void nfs4_put_op(struct xdr_out *x, uint32_t op);
 /* A result that is only a status: any operation in error, but SETATTR (and LOCK, LOCKT if denied).
  */
 void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status);
-/* Reads operation number and status. 0, or -EBADMSG if the number is not op; but one that the peer
- * does not know comes back as OP_ILLEGAL, NFS4ERR_OP_ILLEGAL (RFC 8881 16.2.3). */
+/* Reads operation number and status. 0, or -EBADMSG if the number is not op; but an operation that
+ * the peer does not know comes back as OP_ILLEGAL, NFS4ERR_OP_ILLEGAL (RFC 8881 16.2.3). */
 int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status);
 
 #endif

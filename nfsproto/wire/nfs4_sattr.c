@@ -89,8 +89,8 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 
 /* --- server --------------------------------------------------------------------------------- */
 
-/* RFC 8881 tables 4 and 5: attributes that a client may set, but not here. Any other one that is
- * not settable is read-only. */
+/* RFC 8881 tables 4 and 5: attributes that a client may set, but not here. Any other attribute that
+ * is not settable is read-only. */
 static bool settable_elsewhere(unsigned bit)
 {
 	switch (bit) {
@@ -142,7 +142,7 @@ static uint32_t get_id(struct xdr_in *x, struct nfs4_owners *owners, bool group,
 	return nfs4_owner_parse(owners, s, len, group, id) ? NFS4_OK : NFS4ERR_BADOWNER;
 }
 
-/* settime4: sets the bit that says whose clock */
+/* settime4: sets the bit of the clock in use */
 static uint32_t get_settime(
 	struct xdr_in *x, struct timespec *t, uint32_t *mask, uint32_t client, uint32_t now)
 {

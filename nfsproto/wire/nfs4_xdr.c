@@ -60,7 +60,7 @@ void nfs4_end_compound_res(struct xdr_out *x, size_t at, uint32_t status, uint32
 
 	if (!xdr_out_ok(x))
 		return;
-	/* the count stands behind the tag, whose length word stands behind the status */
+	/* the count stands behind the tag; the tag's length word stands behind the status */
 	memcpy(&taglen, x->base + at + 4, 4);
 	taglen = be32toh(taglen);
 	xdr_patch_u32(x, at, status);
@@ -77,7 +77,7 @@ int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c)
 
 /* --- dispatch ------------------------------------------------------------------------------- */
 
-/* On files, their names and locks: those with numbers of minor version 0. */
+/* Operations on files, names and locks: those of minor version 0. */
 static int get_file_op(struct xdr_in *x, struct nfs4_args *a)
 {
 	switch (a->op) {
@@ -139,7 +139,7 @@ static int get_file_op(struct xdr_in *x, struct nfs4_args *a)
 	}
 }
 
-/* On clients, sessions and stateids: those that minor version 1 has brought. */
+/* Operations on clients, sessions and stateids: those that minor version 1 has brought. */
 static int get_session_op(struct xdr_in *x, struct nfs4_args *a)
 {
 	switch (a->op) {
@@ -170,7 +170,7 @@ static int get_session_op(struct xdr_in *x, struct nfs4_args *a)
 	}
 }
 
-/* Those that minor version 2 has brought. */
+/* Operations that minor version 2 has brought. */
 static int get_op_42(struct xdr_in *x, struct nfs4_args *a)
 {
 	switch (a->op) {
@@ -212,7 +212,7 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 	return a->op < OP_ALLOCATE ? get_session_op(x, a) : get_op_42(x, a);
 }
 
-/* Walks past one result that may stand before a READ. False: not one of those, or cut short. */
+/* Walks past one result that may stand before a READ. False: no such result, or cut short. */
 static bool peek_skip(struct xdr_in *x, uint32_t op)
 {
 	union {
@@ -255,7 +255,7 @@ size_t nfs4_peek_read(const void *res, size_t n)
 	uint32_t nops;
 
 	xdr_in_init(&x, res, n);
-	xdr_get_u32(&x); /* status: that of the last operation, which may come after the READ */
+	xdr_get_u32(&x); /* the status of the last operation, which may come after the READ */
 	nfs4_get_opaque(&x, NFS4_OPAQUE_LIMIT, &tag);
 	nops = xdr_get_u32(&x); /* not xdr_get_count(): the rest of the stream is still to come */
 	while (xdr_in_ok(&x) && nops-- > 0) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_xdr: the wire form of NFSv4.1 (RFC 5662) and of what NFSv4.2 adds (RFC 7863, RFC 8276), both
- * directions, for client and server.
+ * nfs4_xdr: the wire form of NFSv4.1 (RFC 5662) and of NFSv4.2's additions (RFC 7863, RFC 8276),
+ * both directions, for client and server.
  *
- * Four functions per operation X (fewer where it has nothing to say):
+ * Four functions per operation X (fewer where an operation has no arguments or results):
  *
  *     nfs4_put_X_args(x, &args)         the operation number and the arguments
- *     nfs4_get_X_args(x, &args)         the arguments: the number has been read by the caller
- *     nfs4_put_X_res(x, status, &res)   the operation number, the status and what it carries
- *     nfs4_get_X_res(x, status, &res)   what status carries: number and status have been read
- *                                       by the caller, with nfs4_get_op_res()
+ *     nfs4_get_X_args(x, &args)         the arguments: the caller has read the number
+ *     nfs4_put_X_res(x, status, &res)   the operation number, the status and the results
+ *     nfs4_get_X_res(x, status, &res)   the results: the caller has read number and status, with
+ *                                       nfs4_get_op_res()
  *
- * An operation whose result is only a status has no res functions: nfs4_put_op_res() and
- * nfs4_get_op_res() are all of it. res may be NULL in put where status carries nothing.
+ * An operation with only a status as result has no res functions: nfs4_put_op_res() and
+ * nfs4_get_op_res() are enough. res may be NULL in put where status carries no results.
  *
  * Errors. put functions leave a failure to the cursor's sticky overflow. get functions return 0, or
  * -EBADMSG and the cursor is bad; then the output is unspecified (but initialised) memory. Every
@@ -21,9 +21,9 @@
  * caller's, so that a server can answer with the right status. Enumerations that steer decoding are
  * checked. Trailing bytes after the last operation are the caller's to reject.
  *
- * Ownership. Pointers in decoded structures point into the message; they live as long as it.
- * Pointers in structures to encode are the caller's and are copied, except for payloads
- * (transport/rpc/xdr.h).
+ * Ownership. Pointers in decoded structures point into the message, and are valid as long as the
+ * message. Pointers in structures to encode are the caller's. The bytes are copied, except for
+ * payloads (transport/rpc/xdr.h).
  *
  * Payload. READ's data and WRITE's data go by xdr_put_payload()/xdr_get_payload() (DDP-eligible,
  * RFC 8267 6.1), and so does on the get side the target of CREATE of a symbolic link.
@@ -156,7 +156,7 @@ struct nfs4_entry {
 };
 void nfs4_put_readdir_args(struct xdr_out *x, const struct nfs4_readdir_args *a);
 int nfs4_get_readdir_args(struct xdr_in *x, struct nfs4_readdir_args *a);
-/* After this, with status NFS4_OK, nfs4_get_entry() until it returns 0: also by a caller who wants
+/* After this, with status NFS4_OK, nfs4_get_entry() until it returns 0: also by a caller that wants
  * no more, as later operations stand behind the list. */
 int nfs4_get_readdir_res(struct xdr_in *x, uint32_t status, struct nfs4_readdir_res *r);
 /* 1: *ent is the next entry. 0: no more, *eof is set. -EBADMSG. */
@@ -177,7 +177,8 @@ void nfs4_entries_begin(struct nfs4_entries *e, struct xdr_out *x,
 	const uint8_t verf[NFS4_VERIFIER_SIZE], uint32_t maxcount, size_t reserve);
 /* Starts an entry: cookie and name. The caller then puts the entry's fattr4 (nfs4_put_attrs()). */
 void nfs4_entries_start(struct nfs4_entries *e, uint64_t cookie, const struct nfs_name *name);
-/* Ends it. True: it fits. False: it did not and has been taken back; call nfs4_entries_end(). */
+/* Ends the entry. True: the entry fits. False: the entry did not fit and has been taken back; call
+ * nfs4_entries_end(). */
 bool nfs4_entries_commit(struct nfs4_entries *e);
 /* Ends the list. Returns NFS4_OK; or NFS4ERR_TOOSMALL, put in place of the whole result, if not
  * even one entry fitted though there was one (n == 0 && !eof). */
@@ -185,8 +186,8 @@ uint32_t nfs4_entries_end(struct nfs4_entries *e, bool eof);
 
 struct nfs4_readlink_res {
 	struct nfs_name link; /* at most NFS4_STRING_MAX */
-	/* put: with data the target goes as payload, for a requester that gave a Write
-	 * chunk for it (RFC 8267 6.4.1). get never sets it. */
+	/* put: with data the target goes as payload, for a requester that gave a Write chunk for
+	 * the target (RFC 8267 6.4.1). get never sets data. */
 	struct seg_list data;
 };
 void nfs4_put_readlink_res(struct xdr_out *x, uint32_t status, const struct nfs4_readlink_res *r);
@@ -396,7 +397,7 @@ struct nfs4_read_res {
 };
 void nfs4_put_read_args(struct xdr_out *x, const struct nfs4_read_args *a);
 int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a);
-/* The data goes as payload: it stays the caller's until the message is done. */
+/* The data goes as payload: the memory stays the caller's until the message is done. */
 void nfs4_put_read_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_res *r);
 /* Decodes eof and stops where the data's length word stands: with NFS4_OK the caller then takes the
  * data with rpc_call_take_sink() (or xdr_get_payload()), and must, before the next operation. */
@@ -474,10 +475,10 @@ struct nfs4_args {
 	} u;
 };
 
-/* A server's view: reads an operation number and its arguments, all of them: nothing has to be
- * cleared before. op is set in any case. 0; -EBADMSG (NFS4ERR_BADXDR);
- * -EOPNOTSUPP: op is set, its arguments are not known here: whether it is illegal or only not
- * supported is for the caller to say, and the rest of the COMPOUND cannot be parsed. */
+/* A server's view: reads an operation number and all arguments. The caller need not clear a. op is
+ * set in any case. 0; -EBADMSG (NFS4ERR_BADXDR); -EOPNOTSUPP: the arguments of op are not known
+ * here. The caller must tell illegal operations from unsupported ones, and the rest of the COMPOUND
+ * cannot be parsed. */
 int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_xdr_cb: arguments and results of the callback operations (RFC 8881 section 20, RFC
- * 7862 16.1): the server puts arguments, the client puts results. Conventions are those of
- * nfs4_xdr.h, which is what to include.
+ * nfs4_xdr_cb: arguments and results of the callback operations (RFC 8881 section 20, RFC 7862
+ * 16.1): the server puts arguments, the client puts results. Conventions: nfs4_xdr.h, which is the
+ * header to include.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_XDR_CB_H
 #define RNFS_NFSPROTO_WIRE_NFS4_XDR_CB_H

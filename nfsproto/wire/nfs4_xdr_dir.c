@@ -61,7 +61,7 @@ int nfs4_get_create_args(struct xdr_in *x, struct nfs4_create_args *a)
 	memset(a, 0, sizeof(*a));
 	a->type = xdr_get_u32(x);
 	if (a->type == NF4LNK) {
-		/* the peer may have moved it by a Read chunk: RFC 8267 6.1 */
+		/* the peer may have moved the target by a Read chunk: RFC 8267 6.1 */
 		a->target.s =
 			(const char *)xdr_get_payload(x, NFS4_STRING_MAX, &a->target.len, NULL);
 	} else if (a->type == NF4BLK || a->type == NF4CHR) {
@@ -368,7 +368,7 @@ bool nfs4_entries_commit(struct nfs4_entries *e)
 		return true;
 	}
 	if (!e->dead) {
-		e->x->overflow = false; /* it was the entry's own */
+		e->x->overflow = false; /* the overflow was the entry's own */
 		e->x->len = e->mark;
 	}
 	return false;

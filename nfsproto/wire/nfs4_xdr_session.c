@@ -25,7 +25,7 @@ static void put_protect_ops(struct xdr_out *x, enum state_protect_how4 how,
 	nfs4_put_bitmap(x, must_allow);
 }
 
-/* Returns how; the caller reads on behind the two bitmaps if it is SP4_SSV. */
+/* Returns how; for SP4_SSV the caller reads on behind the two bitmaps. */
 static enum state_protect_how4 get_protect_ops(
 	struct xdr_in *x, struct nfs4_bitmap *must_enforce, struct nfs4_bitmap *must_allow)
 {
@@ -174,7 +174,7 @@ static uint32_t get_cb_secs(struct xdr_in *x, struct nfs4_cb_sec sec[NFS4_CB_SEC
 			nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &s->gss_from_server);
 			nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &s->gss_from_client);
 			break;
-		default: /* what follows cannot be known: the union has no default arm */
+		default: /* the rest cannot be known: the union has no default arm */
 			xdr_in_fail(x);
 			break;
 		}
@@ -425,7 +425,7 @@ void nfs4_put_test_stateid_args(struct xdr_out *x, const struct nfs4_test_statei
 		nfs4_put_stateid(x, &a->ids[i]);
 }
 
-/* The elements stay where they are: their number is bounded by the message alone. */
+/* The elements stay where they are: only the message bounds their number. */
 int nfs4_get_test_stateid_args(struct xdr_in *x, struct nfs4_test_stateid_args *a)
 {
 	a->ids = NULL;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_xdr_session: arguments and results of the operations on client IDs, sessions and stateids at
- * large. Conventions are those of nfs4_xdr.h, which is what to include.
+ * large. Conventions: nfs4_xdr.h, which is the header to include.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_XDR_SESSION_H
 #define RNFS_NFSPROTO_WIRE_NFS4_XDR_SESSION_H

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_xdr_space: arguments and results of NFSv4.2's operations on the space and the data of files
- * (RFC 7862 section 15, RFC 7863). Conventions are those of nfs4_xdr.h, which is what to include.
+ * (RFC 7862 section 15, RFC 7863). Conventions: nfs4_xdr.h, which is the header to include.
  *
  * ALLOCATE, DEALLOCATE, CLONE and OFFLOAD_CANCEL answer with a status only.
  */
@@ -72,7 +72,7 @@ struct nfs4_offload_args { /* OFFLOAD_CANCEL and OFFLOAD_STATUS */
 struct nfs4_offload_status_res {
 	uint64_t count; /* bytes so far */
 	bool complete;
-	uint32_t status; /* complete: how it ended */
+	uint32_t status; /* complete: the final status */
 };
 void nfs4_put_offload_cancel_args(struct xdr_out *x, const struct nfs4_offload_args *a);
 void nfs4_put_offload_status_args(struct xdr_out *x, const struct nfs4_offload_args *a);
@@ -102,7 +102,7 @@ struct nfs4_content {
 void nfs4_put_read_plus_args(struct xdr_out *x, const struct nfs4_read_plus_args *a);
 int nfs4_get_read_plus_args(struct xdr_in *x, struct nfs4_read_plus_args *a);
 /* With NFS4_OK, nfs4_put_content() or nfs4_get_content() r->n times after this. A server that does
- * not know n beforehand patches it: it is the last word of the head. */
+ * not know n beforehand patches n: the last word of the head. */
 void nfs4_put_read_plus_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_plus_res *r);
 int nfs4_get_read_plus_res(struct xdr_in *x, uint32_t status, struct nfs4_read_plus_res *r);
 void nfs4_put_content(struct xdr_out *x, const struct nfs4_content *c);

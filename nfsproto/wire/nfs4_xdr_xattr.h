@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_xdr_xattr: arguments and results of the operations on user extended attributes (RFC 8276),
- * and the ACL (RFC 8881 6.2.1). Conventions are those of nfs4_xdr.h, which is what to include.
+ * and the ACL (RFC 8881 6.2.1). Conventions: nfs4_xdr.h, which is the header to include.
  *
  * Names stand without "user." in front (RFC 8276 section 8.1 leaves prefixes to the client).
  */
@@ -54,13 +54,13 @@ struct nfs4_listxattrs_args {
 struct nfs4_listxattrs_res {
 	uint64_t cookie; /* where to go on */
 	uint32_t n;
-	/* the names as they are on the wire; get: nfs4_xattr_names_next() */
+	/* the names in wire form; get: nfs4_xattr_names_next() */
 	struct nfs4_opaque names;
 	bool eof;
 };
 void nfs4_put_listxattrs_args(struct xdr_out *x, const struct nfs4_listxattrs_args *a);
 int nfs4_get_listxattrs_args(struct xdr_in *x, struct nfs4_listxattrs_args *a);
-/* A server uses nfs4_xattrs_begin() and what follows instead. */
+/* A server uses nfs4_xattrs_begin() and the functions below instead. */
 void nfs4_put_listxattrs_res(
 	struct xdr_out *x, uint32_t status, const struct nfs4_listxattrs_res *r);
 int nfs4_get_listxattrs_res(struct xdr_in *x, uint32_t status, struct nfs4_listxattrs_res *r);
@@ -77,15 +77,15 @@ struct nfs4_xattrs {
 	uint32_t n;   /* names so far */
 	bool dead;    /* x had overflowed before the list began */
 };
-/* Puts the head. maxcount is that of the arguments; reserve: bytes to leave free in x. */
+/* Puts the head. maxcount: of the arguments; reserve: bytes to leave free in x. */
 void nfs4_xattrs_begin(struct nfs4_xattrs *l, struct xdr_out *x, uint32_t maxcount, size_t reserve);
-/* True: the name fits. False: it did not; call nfs4_xattrs_end(). */
+/* True: the name fits. False: the name did not fit; call nfs4_xattrs_end(). */
 bool nfs4_xattrs_add(struct nfs4_xattrs *l, const struct nfs_name *name);
 /* Ends the list; cookie: where to go on. Returns NFS4_OK; or NFS4ERR_TOOSMALL, put in place of the
  * whole result, if not even one name fitted though there was one (n == 0 && !eof). */
 uint32_t nfs4_xattrs_end(struct nfs4_xattrs *l, uint64_t cookie, bool eof);
 
-/* nfsace4; its flags and masks are not checked, its type is not either. */
+/* nfsace4; flags, masks and type are not checked. */
 struct nfs4_ace {
 	uint32_t type, flag, access_mask;
 	struct nfs_name who;

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nlm4_xdr: the Network Lock Manager protocol version 4 (RFC 1813 appendix II): numbers and coders,
- * both directions. Conventions are those of nfs3_xdr.h.
+ * both directions. Conventions: nfs3_xdr.h.
  *
- * Ranges are an offset and a length; length 0 reaches to the end of the file, whatever it will be.
+ * Ranges are an offset and a length; length 0 reaches to the end of the file at any later size.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NLM4_XDR_H
 #define RNFS_NFSPROTO_WIRE_NLM4_XDR_H

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nsm_xdr: the Network Status Monitor protocol version 1 (X/Open XNFS chapter 11), as far as hosts
- * use it between them: SM_NOTIFY, by which one tells that it has restarted. Conventions are those
- * of nlm4_xdr.h.
+ * use the protocol among each other: SM_NOTIFY, with which a host tells that it has restarted.
+ * Conventions: nlm4_xdr.h.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NSM_XDR_H
 #define RNFS_NFSPROTO_WIRE_NSM_XDR_H
@@ -21,7 +21,7 @@ enum nsm_proc {
 
 struct nsm_notify_args {      /* stat_chge */
 	struct nfs_name name; /* of the host that has restarted */
-	uint32_t state;	      /* its number now; odd: up */
+	uint32_t state;	      /* the host's number now; odd: up */
 };
 
 void nsm_put_notify_args(struct xdr_out *x, const struct nsm_notify_args *a);

@@ -28,7 +28,7 @@ enum {
 	SEC_FLAVOR = W + OPAQUE + 2 * W,
 	DENIED = 2 * H + W + OWNER,
 	WRITE_RESPONSE = W + STATEID + H + W + NFS4_VERIFIER_SIZE,
-	CONTENT = W + 2 * H, /* a hole; of data all but the bytes, and their round-up */
+	CONTENT = W + 2 * H, /* a hole; of data all but the bytes and the round-up */
 	/* spi_ops, four words and the handles of SP4_SSV: never asked for, so never answered */
 	PROTECT = W + 2 * BITMAP,
 };
@@ -78,7 +78,7 @@ size_t ulb_nfs4_begin(uint32_t taglen)
 
 size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want)
 {
-	/* A server answers with no more bits than were asked, so with no more words than these. */
+	/* A server answers with no more bits, and so no more words, than the client asked for. */
 	size_t n = W + W * NFS4_BITMAP_WORDS + W;
 
 	NFS4_FOREACH_BIT (bit, want) {
@@ -89,7 +89,7 @@ size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want)
 	return n;
 }
 
-/* Results that the protocol itself bounds, HEAD not counted; SIZE_MAX: not one of those. */
+/* Results that the protocol itself bounds, HEAD not counted; SIZE_MAX: any other result. */
 static size_t fixed_res(uint32_t op)
 {
 	switch (op) {
@@ -177,7 +177,7 @@ size_t ulb_nfs4_res_max(uint32_t op, size_t var)
 	case OP_READLINK:
 	case OP_GETXATTR:
 		return HEAD + W + var + xdr_pad((uint32_t)var);
-	case OP_READ: /* eof and the length word; data only if it comes inline */
+	case OP_READ: /* eof and the length word; data only if inline */
 		return HEAD + 2 * W + var + xdr_pad((uint32_t)var);
 	case OP_READ_PLUS: /* no piece is smaller than a page, but for both ends */
 		return HEAD + 2 * W + (var / 4096 + 2) * CONTENT + var + xdr_pad((uint32_t)var);
@@ -212,7 +212,7 @@ static size_t nfs3_res(uint32_t proc, size_t var)
 		return POST_OP + W;
 	case NFS3PROC_READLINK:
 		return POST_OP + W + var + xdr_pad((uint32_t)var);
-	case NFS3PROC_READ: /* count, eof and the length word; data only if it comes inline */
+	case NFS3PROC_READ: /* count, eof and the length word; data only if inline */
 		return POST_OP + 3 * W + var + xdr_pad((uint32_t)var);
 	case NFS3PROC_WRITE:
 		return WCC + 2 * W + NFS3_WRITEVERFSIZE;
@@ -227,8 +227,8 @@ static size_t nfs3_res(uint32_t proc, size_t var)
 		return POST_OP + WCC;
 	case NFS3PROC_READDIR:
 	case NFS3PROC_READDIRPLUS:
-		/* count and maxcount include them, but not every server counts what is not entries
-		 */
+		/* count and maxcount include all of this, but not every server counts more than the
+		 * entries */
 		return POST_OP + NFS3_COOKIEVERFSIZE + var + 2 * W;
 	case NFS3PROC_FSSTAT:
 		return POST_OP + 6 * H + W;

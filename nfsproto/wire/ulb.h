@@ -4,16 +4,16 @@
  * ulb: the upper-layer binding of NFS to RPC-over-RDMA (RFC 8267, in the terms of RFC 8166): which
  * data items may be placed directly, and how large a reply can be.
  *
- * A requester must give a Reply chunk whenever the largest reply exceeds what it receives inline
- * (RFC 8267 section 3). That bound is summed while a COMPOUND is built:
+ * A requester must give a Reply chunk whenever the largest reply exceeds the requester's inline
+ * threshold for receiving (RFC 8267 section 3). That bound is summed while a COMPOUND is built:
  *
  *     size_t bound = ulb_nfs4_begin(taglen);
  *     bound += ulb_nfs4_res_max(OP_SEQUENCE, 0);
  *     bound += ulb_nfs4_res_max(OP_GETATTR, ulb_nfs4_attrs_max(&want));
  *     call->reply_max = bound;
  *
- * All sizes are bytes of XDR in the results, from the COMPOUND's status on; the RPC header is not
- * counted (the transport's), nor is payload that a Write chunk takes.
+ * All sizes are bytes of XDR in the results, from the COMPOUND's status on. Not counted: the RPC
+ * header (the transport's), and payload that a Write chunk takes.
  */
 #ifndef RNFS_NFSPROTO_WIRE_ULB_H
 #define RNFS_NFSPROTO_WIRE_ULB_H
@@ -35,31 +35,33 @@ enum ulb_ddp {
 enum ulb_ddp ulb_nfs4_op(uint32_t op);
 /* RFC 8267 section 4: NFSv3, by procedure. */
 enum ulb_ddp ulb_nfs3_proc(uint32_t proc);
-/* Any program, version, procedure: what a COMPOUND may contain for NFSv4's; nothing for programs
- * not named by RFC 8267 (sections 5.1, 5.2: MOUNT, NLM, NSM, NFSACL) and for callbacks (6.5). */
+/* Any program, version, procedure. For NFSv4's COMPOUND: the items that a COMPOUND may contain.
+ * None for callbacks (6.5) and for programs not named by RFC 8267 (sections 5.1, 5.2: MOUNT, NLM,
+ * NSM, NFSACL). */
 enum ulb_ddp ulb_call(uint32_t prog, uint32_t vers, uint32_t proc);
 
 /* The head of a COMPOUND's results: status, tag, count. */
 size_t ulb_nfs4_begin(uint32_t taglen);
-/* The largest result of op, its number and status included. var is what only the caller knows:
+/* The largest result of op, its number and status included. var is the part that only the caller
+ * knows:
  *     OP_GETATTR       ulb_nfs4_attrs_max() of the bitmap
  *     OP_READDIR       maxcount
  *     OP_READLINK      most bytes of the target
  *     OP_READ          bytes of data that come inline: 0 when a sink takes them
  *     OP_TEST_STATEID  number of stateids
- *     OP_READ_PLUS     bytes asked for (a server that cuts them into more pieces than there
+ *     OP_READ_PLUS     bytes asked for (a server that cuts the bytes into more pieces than there
  *                      are pages gives a reply that does not fit)
  *     OP_GETXATTR      most bytes of the value
  *     OP_LISTXATTRS    maxcount
  *     others           0
- * An operation this table does not know: SIZE_MAX / 64, which no inline threshold holds. */
+ * An operation that the table does not know: SIZE_MAX / 64, which no inline threshold holds. */
 size_t ulb_nfs4_res_max(uint32_t op, size_t var);
-/* The largest fattr4 (mask, length and values) a server can answer want with. Attributes without a
- * protocol limit (ACL, fs_locations: RFC 8267 6.2) count ULB_ATTR_UNBOUNDED each. */
+/* The largest fattr4 (mask, length and values) in an answer to want. Attributes without a protocol
+ * limit (ACL, fs_locations: RFC 8267 6.2) count ULB_ATTR_UNBOUNDED each. */
 #define ULB_ATTR_UNBOUNDED 16384u
 size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want);
 
-/* The largest results of an NFSv3 procedure. var is what only the caller knows:
+/* The largest results of an NFSv3 procedure. var is the part that only the caller knows:
  *     READLINK                most bytes of the target
  *     READ                    bytes of data that come inline: 0 when a sink takes them
  *     READDIR, READDIRPLUS    count, maxcount
