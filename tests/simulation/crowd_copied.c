@@ -7,6 +7,8 @@
  *
  * A program asks for the size of the source after the open, as cp(1) does: the kernel copies no
  * byte behind the end that the kernel knows, and learns of another client's end by that question.
+ * A server without power loses copies. So in a run with such weather a copy is synced at once
+ * (truth_sync()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,23 +46,6 @@ static int open_one(struct program *p, const struct truth *t, bool writes)
 	return fd;
 }
 
-/* The server may lose a copy that was not synced with its power, and the next fsync or close tells
- * (EIO). In a run with such weather a copy is synced at once; if that fails the file begins anew.
- * False: bytes are lost. */
-static bool sync_copy(struct program *p, struct truth *t, int fd)
-{
-	int res = sys_fsync(p->proc, fd);
-
-	if (res != -EIO || p->stage->calm) {
-		must(p, res, "fsync", t->name);
-		return true;
-	}
-	sched_event("%s is lost", t->name);
-	must(p, sys_ftruncate(p->proc, fd, 0), "ftruncate", t->name);
-	truth_cut(t, 0);
-	return false;
-}
-
 /* False: bytes are lost. */
 static bool copy(struct program *p, const struct truth *from, int in, struct truth *to, int out)
 {
@@ -85,7 +70,7 @@ static bool copy(struct program *p, const struct truth *from, int in, struct tru
 	if (n && at + n > to->size)
 		truth_cut(to, at + n);
 	memcpy(to->bytes + at, from->bytes + off, n);
-	return p->stage->calm || sync_copy(p, to, out);
+	return p->stage->calm || truth_sync(p, to, out);
 }
 
 static void use(struct program *p, struct truth *from, struct truth *to, bool writes)

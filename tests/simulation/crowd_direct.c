@@ -3,7 +3,8 @@
  *
  * crowd_direct: programs read and write with O_DIRECT, and without, by descriptors of one process.
  * Each descriptor reads the bytes that the other has written, and the next opener on any mount
- * reads all of them.
+ * reads all of them. A server without power loses data that has gone past the cache of rnfs. So in
+ * a run with such weather a direct write is synced at once (truth_sync()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,23 +26,6 @@ static void begin(const struct stage *s)
 		truth_new(&file[i], "direct", i);
 }
 
-/* Data that goes past the cache of rnfs is lost with the server's power, and the next fsync or
- * close tells (EIO). In a run with such weather a direct write is synced at once; if that fails the
- * file begins anew. */
-static bool sync_direct(struct program *p, struct truth *t, int fd)
-{
-	int res = sys_fsync(p->proc, fd);
-
-	if (res != -EIO || p->stage->calm) {
-		must(p, res, "fsync", t->name);
-		return true;
-	}
-	sched_event("%s is lost", t->name);
-	must(p, sys_ftruncate(p->proc, fd, 0), "ftruncate", t->name);
-	truth_cut(t, 0);
-	return false;
-}
-
 static void close_all(struct program *p, const struct truth *t, const int *fd, bool lost)
 {
 	for (unsigned i = 0; i < OPENS; i++) {
@@ -57,10 +41,10 @@ static bool step(struct program *p, struct truth *t, int fd, bool direct, bool w
 {
 	if (writes && sched_once_in(2)) {
 		truth_write(p, t, fd, 5000);
-		return !direct || p->stage->calm || sync_direct(p, t, fd);
+		return !direct || p->stage->calm || truth_sync(p, t, fd);
 	}
 	if (writes && sched_once_in(8))
-		return sync_direct(p, t, fd);
+		return truth_sync(p, t, fd);
 	if (writes && sched_once_in(8)) {
 		truth_cut(t, sched_choose(TRUTH_MOST));
 		must(p, sys_ftruncate(p->proc, fd, (off_t)t->size), "ftruncate", t->name);

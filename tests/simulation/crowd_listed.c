@@ -28,7 +28,7 @@
 #define LONG	 (2 * SECOND) /* believed at most so much longer than the mount option says */
 #define BELIEVES (60 * SECOND)
 
-/* What a mount has learned: versions at the begin of its lists. */
+/* The versions that a mount has seen at the beginning of its lists. */
 struct learned {
 	unsigned version, coming; /* coming: counts from the time `from` on */
 	uint64_t from;

@@ -124,6 +124,20 @@ void truth_zero(struct truth *t, size_t off, size_t end)
 		memset(t->bytes + off, 0, end - off);
 }
 
+bool truth_sync(struct program *p, struct truth *t, int fd)
+{
+	int res = sys_fsync(p->proc, fd);
+
+	if (res != -EIO || p->stage->calm) {
+		must(p, res, "fsync", t->name);
+		return true;
+	}
+	sched_event("%s is lost", t->name);
+	must(p, sys_ftruncate(p->proc, fd, 0), "ftruncate", t->name);
+	truth_cut(t, 0);
+	return false;
+}
+
 /* The server's bytes; -ENOENT: there is no file. */
 static ssize_t read_disk(const struct truth *t, uint8_t buf[TRUTH_MOST + 1])
 {

@@ -37,6 +37,9 @@ void truth_wrote(struct truth *t, size_t off, size_t n, uint8_t byte);
 void truth_cut(struct truth *t, size_t size);
 /* The truth of zeros from off to end; the size stays. */
 void truth_zero(struct truth *t, size_t off, size_t end);
+/* fsync(2). False: the server has lost data with its power, and the call has said so (EIO); the
+ * file is empty then. */
+bool truth_sync(struct program *p, struct truth *t, int fd);
 /* Waits, for a minute at most, until the server's file is as the truth says. */
 void truth_wait_disk(const struct truth *t);
 /* All programs have closed the file: the server's file is as the truth says. */
