@@ -17,7 +17,7 @@
  * Only CB_OFFLOAD tells the end of an asynchronous copy, and how much is on stable storage. The op
  * asks OFFLOAD_STATUS now and then, to notice a callback that never comes. CB_OFFLOAD may come
  * before the reply to COPY: results without a waiting op are kept, the latest NFS4_OFFLOADS of
- * them. A copy whose end cannot be known is -EOPNOTSUPP: the caller then copies by READ and WRITE,
+ * them. A copy with an unknown end is -EOPNOTSUPP: the caller then copies by READ and WRITE,
  * over any data that the server has copied.
  */
 #include <errno.h>
