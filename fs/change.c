@@ -77,6 +77,14 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
 	return rc;
 }
 
+void change_doubt_set_id(const struct fs *fs, struct inode *ino)
+{
+	uint64_t seen;
+
+	if (inode_mode(ino, &seen) & (S_ISUID | S_ISGID))
+		change_notify(fs, ino, -1);
+}
+
 bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born)
 {
 	uint64_t at;

@@ -23,6 +23,10 @@ void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a
 /* Other clients may have changed ino: makes the kernel doubt its attributes. Any thread; does not
  * wait. */
 void change_doubt(struct fs *fs, struct inode *ino);
+/* Data of ino was changed, so the server clears the set-ID bits of the file. The kernel leaves
+ * set-ID bits to this daemon: if ino had any, the kernel is told to ask for the mode again. Any
+ * thread; does not wait. To be called before the kernel is answered. */
+void change_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* Has another client been seen to change ino a moment ago? It may do so again. So the kernel asks
  * whenever it needs attributes, and is answered from known ones. */
 bool change_is_shared(struct inode *ino);

@@ -77,14 +77,6 @@ void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a,
 	notify_take_back(fs, ino);
 }
 
-void entry_doubt_set_id(const struct fs *fs, struct inode *ino)
-{
-	uint64_t seen;
-
-	if (inode_mode(ino, &seen) & (S_ISUID | S_ISGID))
-		change_notify(fs, ino, -1);
-}
-
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 {
 	const struct options *o = fs->opt;

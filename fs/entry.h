@@ -30,10 +30,6 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 /* The server, asked at `seen`, has told a: notes these attributes of ino. If a user may have lost
  * the right to search ino, tells the kernel to doubt the names in ino. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
-/* Data of ino was changed, so the server clears the set-ID bits of the file. The kernel leaves
- * set-ID bits to this daemon: if ino had any, the kernel is told to ask for the mode again. Any
- * thread; does not wait. To be called before the kernel is answered. */
-void entry_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* The mode of a new file, with the caller's umask beside it if the server applies the umask (RFC
  * 8275). Symbolic links have no umask. */
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link);

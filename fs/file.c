@@ -10,15 +10,15 @@
 
 #include "cache/writeback.h"
 
-struct file *file_new(const struct request *r, int flags)
+struct file *file_new(struct fs *fs, const struct rpc_cred *cred, int flags)
 {
 	struct file *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
-	f->cred = r->batch.cred;
+	f->cred = *cred;
 	f->flags = flags;
-	f->flock_owner = atomic_fetch_add(&r->fs->flock_owners, 1) + 1;
+	f->flock_owner = atomic_fetch_add(&fs->flock_owners, 1) + 1;
 	return f;
 }
 

@@ -8,7 +8,6 @@
 
 #include "cache/fetch.h"
 #include "fs/fs.h"
-#include "fs/request.h"
 
 /* The object that fi->fh points to. Constant once open but for marked members. */
 struct file {
@@ -38,8 +37,10 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
 	return (struct file *)(uintptr_t)fi->fh;
 }
 
-/* A file to be opened for r with these flags. NULL when out of memory. */
-struct file *file_new(const struct request *r, int flags);
+struct request;
+
+/* A file that the user of cred is to open with these flags. NULL when out of memory. */
+struct file *file_new(struct fs *fs, const struct rpc_cred *cred, int flags);
 void file_free(struct file *f);
 /* The server has opened the file: f becomes an open file of ino. The caller has called
  * opening_begin() for ino. */

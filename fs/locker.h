@@ -26,6 +26,7 @@
 #define RNFS_FS_LOCKER_H
 
 #include "fs/file.h"
+#include "fs/request.h"
 
 /* False when out of memory. */
 bool locker_add(struct file *f, uint64_t owner, pid_t pid);

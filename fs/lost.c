@@ -5,11 +5,11 @@
  */
 #include "fs/lost.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "fs/fs.h"
 #include "fs/names.h"
-#include "fs/request.h"
 #include "transport/log.h"
 
 #define DOTS "..."
@@ -81,7 +81,7 @@ static bool put_front(char *path, size_t *at, const char *name)
 void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size)
 {
 	struct inode *root = inode_table_root(fs->inodes), *at = inode_ref(ino), *dir;
-	char name[REQUEST_NAME_MAX];
+	char name[NAME_MAX + 1];
 	size_t from = size - 1;
 
 	path[from] = 0;

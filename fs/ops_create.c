@@ -234,7 +234,7 @@ void ops_create(
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	r->file = file_new(r, fi->flags);
+	r->file = file_new(r->fs, &r->batch.cred, fi->flags);
 	if (!r->file || !batch_reserve(&r->batch, 1)) { /* for create_cut() */
 		free(r->file);
 		request_end(r, -ENOMEM);

@@ -432,7 +432,7 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->file = file_new(r, fi->flags);
+	r->file = file_new(r->fs, &r->batch.cred, fi->flags);
 	if (!r->file || !batch_reserve(&r->batch, 1)) { /* for open_ask() */
 		free(r->file);
 		request_end(r, -ENOMEM);

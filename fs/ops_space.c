@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fs/entry.h"
+#include "fs/change.h"
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
@@ -134,7 +134,7 @@ static void fallocate_done(struct request *r)
 
 	inode_touch_end(r->file->inode);
 	if (!op->error)
-		entry_doubt_set_id(r->fs, r->file->inode);
+		change_doubt_set_id(r->fs, r->file->inode);
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
 		op->error ? 0 : op->u.allocate.length);
 	if (!op->error && !op->u.allocate.dealloc)
@@ -212,7 +212,7 @@ static void copy_done(struct request *r)
 		filedata_unsafe(&to->data, &op->cred, op->u.copy.unsafe);
 	else
 		write_unkept(to, &op->cred, op->u.copy.committed, op->u.copy.verf);
-	entry_doubt_set_id(r->fs, to);
+	change_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	inode_told_end(to, op->u.copy.to + n, r->pid);
 	fuse = request_take_fuse(r);

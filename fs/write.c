@@ -10,7 +10,6 @@
 
 #include "fs/change.h"
 #include "fs/data.h"
-#include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/locker.h"
@@ -41,7 +40,7 @@ static void gathered(struct file *f, fuse_req_t req, bool writepage, uint64_t of
 	struct fs *fs = f->fs;
 
 	stats_add(&fs->stats.write_bytes, size);
-	entry_doubt_set_id(fs, f->inode);
+	change_doubt_set_id(fs, f->inode);
 	inode_touch_data(f->inode);
 	if (writepage)
 		inode_told_back(f->inode);
@@ -192,7 +191,7 @@ void write_reply(struct request *r)
 	written_cut_end(&r->file->inode->written, &r->cut, 0, 0);
 	stats_add(&r->fs->stats.write_bytes, n);
 	if (n)
-		entry_doubt_set_id(r->fs, r->file->inode);
+		change_doubt_set_id(r->fs, r->file->inode);
 	/* The kernel knows no short count when it writes mapped pages back: the answer must be an
 	 * error. No program sees that error, so it is noted for close. */
 	if (r->u.io.error && (!n || r->u.io.writepage)) {
