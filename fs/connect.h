@@ -6,7 +6,7 @@
 #ifndef RNFS_FS_CONNECT_H
 #define RNFS_FS_CONNECT_H
 
-#include "fs/option.h"
+#include "fs/options/option.h"
 #include "nfsproto/nfs_client.h"
 
 /* Blocks; each transport tried is bounded by the connection time-out. mountpoint: its real path,

@@ -12,7 +12,7 @@
 
 #include "cache/writeback.h"
 #include "fs/inode.h"
-#include "fs/option.h"
+#include "fs/options/option.h"
 #include "fs/stale.h"
 #include "fs/stats.h"
 #include "fs/trace.h"

@@ -37,7 +37,7 @@
 #include "fs/mount.h"
 #include "fs/nested.h"
 #include "fs/notify.h"
-#include "fs/options.h"
+#include "fs/options/options.h"
 #include "fs/patience.h"
 #include "fs/process.h"
 #include "fs/service.h"

@@ -15,7 +15,7 @@
 #include "fs/loop.h"
 #include "fs/mount.h"
 #include "fs/notify.h"
-#include "fs/options.h"
+#include "fs/options/options.h"
 #include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/stats.h"

@@ -4,7 +4,7 @@
  * option: the options of a mount. One table lists every -o name with the function that takes its
  * value.
  */
-#include "fs/option.h"
+#include "fs/options/option.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,12 +9,12 @@
  * here are ignored, and one line says so (options_tell()). Options that belong to mount(8) and have
  * no meaning for a file system (noauto, _netdev, x-...) are passed over.
  */
-#ifndef RNFS_FS_OPTIONS_H
-#define RNFS_FS_OPTIONS_H
+#ifndef RNFS_FS_OPTIONS_OPTIONS_H
+#define RNFS_FS_OPTIONS_OPTIONS_H
 
 #include <stdio.h>
 
-#include "fs/option.h"
+#include "fs/options/option.h"
 
 /* Fills *o from argv. 0, or -1 with *e set (ERR_USAGE, or ERR_INTERNAL when out of memory). In
  * either case options_finish() is due. argv is not changed and not referred to afterwards. */

@@ -7,7 +7,7 @@
  * for. The table below has the other pairs: an option that was given, and the condition under
  * which the option has no effect.
  */
-#include "fs/effect.h"
+#include "fs/options/effect.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,10 @@
  * are full of them. Of options that exclude each other the last one counts, as mount(8) merges
  * lists; such options are no contradiction. (hard and soft are such options.)
  */
-#ifndef RNFS_FS_EFFECT_H
-#define RNFS_FS_EFFECT_H
+#ifndef RNFS_FS_OPTIONS_EFFECT_H
+#define RNFS_FS_OPTIONS_EFFECT_H
 
-#include "fs/option.h"
+#include "fs/options/option.h"
 
 /* Looks at the options as they were given, and adds sentences to o->notes and names to o->unused.
  * 0, or -1 with *e set: a contradiction, or no memory. */

@@ -5,14 +5,14 @@
  *
  * Repeated options: the last one counts, as with mount(8).
  */
-#include "fs/options.h"
+#include "fs/options/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/source.h"
-#include "fs/effect.h"
+#include "fs/options/effect.h"
 #include "transport/log.h"
 
 /* As the kernel's client has them, nfs(5). */

@@ -3,8 +3,8 @@
  *
  * option: the options of a mount, and the meaning of each name in a list of -o options.
  */
-#ifndef RNFS_FS_OPTION_H
-#define RNFS_FS_OPTION_H
+#ifndef RNFS_FS_OPTIONS_OPTION_H
+#define RNFS_FS_OPTIONS_OPTION_H
 
 #include <limits.h>
 #include <stdbool.h>
