@@ -11,7 +11,7 @@
 #define RNFS_FS_BUSY_H
 
 #include "cli/word.h"
-#include "fs/trace.h"
+#include "fs/observe/trace.h"
 
 #define BUSY_ROWS 256u
 

@@ -10,7 +10,7 @@
 #define RNFS_FS_EVENT_H
 
 #include "cli/word.h"
-#include "fs/account.h"
+#include "fs/observe/account.h"
 #include "fs/fs.h"
 
 /* The request with number unique, which the calling thread answers next, is about a name in dir; a

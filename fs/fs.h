@@ -14,8 +14,8 @@
 #include "fs/inode.h"
 #include "fs/options/option.h"
 #include "fs/stale.h"
-#include "fs/stats.h"
-#include "fs/trace.h"
+#include "fs/observe/stats.h"
+#include "fs/observe/trace.h"
 
 struct accounts;
 struct appends;

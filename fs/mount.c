@@ -19,7 +19,7 @@
 #include "cli/fuse_fd.h"
 #include "cli/machine.h"
 #include "cli/mountpoint.h"
-#include "fs/account.h"
+#include "fs/observe/account.h"
 #include "cli/sidecar.h"
 #include "fs/device.h"
 #include "fs/event.h"

@@ -53,7 +53,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/writeback.h"
-#include "fs/account.h"
+#include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;

@@ -10,7 +10,7 @@
 
 #include "cache/fetch.h"
 #include "cli/fuse_fd.h"
-#include "fs/account.h"
+#include "fs/observe/account.h"
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/flush.h"

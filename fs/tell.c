@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fs/account.h"
+#include "fs/observe/account.h"
 #include "fs/request.h"
 #include "transport/clock.h"
 

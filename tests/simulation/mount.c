@@ -18,7 +18,7 @@
 #include "fs/options/options.h"
 #include "fs/service.h"
 #include "fs/setup.h"
-#include "fs/stats.h"
+#include "fs/observe/stats.h"
 #include "fs/worker.h"
 #include "tests/simulation/sched.h"
 

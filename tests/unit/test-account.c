@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "fs/account.h"
+#include "fs/observe/account.h"
 
 static struct accounts *all;
 static uint64_t number;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/stats.h"
+#include "fs/observe/stats.h"
 
 static void what_was_negotiated_is_one_line(void **state)
 {

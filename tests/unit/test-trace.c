@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "fs/trace.h"
+#include "fs/observe/trace.h"
 
 #define WRITERS	   4u
 #define PER_WRITER 50000u

@@ -3,7 +3,7 @@
  *
  * account: the kind of each request of the kernel, and how long it took.
  */
-#include "fs/account.h"
+#include "fs/observe/account.h"
 
 #include <errno.h>
 #include <linux/fuse.h>

@@ -8,8 +8,8 @@
  * no thread waits: while the ring is full events are dropped and counted. While no command listens
  * no event is written; that costs a look at a flag for each request.
  */
-#ifndef RNFS_FS_TRACE_H
-#define RNFS_FS_TRACE_H
+#ifndef RNFS_FS_OBSERVE_TRACE_H
+#define RNFS_FS_OBSERVE_TRACE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

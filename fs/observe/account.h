@@ -12,8 +12,8 @@
  * The cost is one reading of the clock, or two where there was none before, and some additions to
  * memory that mostly one thread uses. FORGET and INTERRUPT, which have no answer, do not count.
  */
-#ifndef RNFS_FS_ACCOUNT_H
-#define RNFS_FS_ACCOUNT_H
+#ifndef RNFS_FS_OBSERVE_ACCOUNT_H
+#define RNFS_FS_OBSERVE_ACCOUNT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * A writer takes the next number by compare-and-swap, if the place for it is free. The release that
  * hands a place over, to the reader or to the writer of the next round, is the store of its turn.
  */
-#include "fs/trace.h"
+#include "fs/observe/trace.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * stats: counters of a mount, as one line.
  */
-#ifndef RNFS_FS_STATS_H
-#define RNFS_FS_STATS_H
+#ifndef RNFS_FS_OBSERVE_STATS_H
+#define RNFS_FS_OBSERVE_STATS_H
 
 #include <stdatomic.h>
 #include <stddef.h>

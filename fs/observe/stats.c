@@ -3,7 +3,7 @@
  *
  * stats: counters of a mount, as one line.
  */
-#include "fs/stats.h"
+#include "fs/observe/stats.h"
 
 #include <stdarg.h>
 #include <stdio.h>
