@@ -13,7 +13,7 @@
 #ifndef RNFS_FS_ANNOUNCE_H
 #define RNFS_FS_ANNOUNCE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The bound that the kernel sets to each request, 0: none. Before requests are served. */
 void announce_bound(struct fs *fs, uint64_t ns);

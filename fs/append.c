@@ -49,10 +49,10 @@
 
 #include "fs/change.h"
 #include "fs/data.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/inval.h"
 #include "fs/late.h"
-#include "fs/lost.h"
+#include "fs/known/lost.h"
 #include "fs/write.h"
 #include "transport/log.h"
 

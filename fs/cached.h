@@ -11,8 +11,8 @@
 #ifndef RNFS_FS_CACHED_H
 #define RNFS_FS_CACHED_H
 
-#include "fs/fs.h"
-#include "fs/file.h"
+#include "fs/known/fs.h"
+#include "fs/known/file.h"
 #include "fs/request.h"
 
 struct cached;

@@ -6,7 +6,7 @@
 #include "fs/change.h"
 
 #include "fs/deleg.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -12,7 +12,7 @@
 #ifndef RNFS_FS_CHANGE_H
 #define RNFS_FS_CHANGE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* A WRITE to ino is about to be submitted; and has ended, with or without success. */
 void change_begin(struct inode *ino);

@@ -7,7 +7,7 @@
 #ifndef RNFS_FS_CLOSE_H
 #define RNFS_FS_CLOSE_H
 
-#include "fs/file.h"
+#include "fs/known/file.h"
 
 /* Closes f, which is not used any more, and frees it; then ends r with error. r may be NULL: then a
  * request of the daemon's own closes f. The steps go on even if the process is killed. */

@@ -15,7 +15,7 @@
 #ifndef RNFS_FS_CONTROL_H
 #define RNFS_FS_CONTROL_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "transport/err.h"
 
 #define CONTROL_CONNS	64u /* that may ask */

@@ -10,7 +10,7 @@
 #ifndef RNFS_FS_DATA_H
 #define RNFS_FS_DATA_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "transport/rpc/seg.h"
 
 /* A block of at least size bytes. NULL when the limit is reached, or the pool's. */

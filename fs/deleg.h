@@ -32,7 +32,7 @@
 #ifndef RNFS_FS_DELEG_H
 #define RNFS_FS_DELEG_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* op, an OPEN of ino that was sent at `asked`, has succeeded. Returns the time from which its
  * answer about ino counts: now if ino is delegated, else `asked`. */

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 #include "fs/entry.h"
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "fs/turn.h"
 #include "transport/clock.h"
 

@@ -16,7 +16,7 @@
 #ifndef RNFS_FS_DIRENTS_H
 #define RNFS_FS_DIRENTS_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/listing.h"
 
 #define DIRENTS_BYTES	   (64u << 10) /* most that one answer holds */

@@ -16,7 +16,7 @@
 #ifndef RNFS_FS_ENDING_H
 #define RNFS_FS_ENDING_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The mount ends now: without a signal the bound counts from here. The main thread's. */
 void ending_begin(struct fs *fs);

@@ -7,12 +7,12 @@
 
 #include <errno.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 #include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/turn.h"

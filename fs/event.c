@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fs/path.h"
+#include "fs/known/path.h"
 #include "fs/process.h"
 #include "transport/clock.h"
 

@@ -11,7 +11,7 @@
 
 #include "cli/word.h"
 #include "fs/observe/account.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The request with number unique, which the calling thread answers next, is about a name in dir; a
  * RENAME also about a name in to_dir, else to_dir is NULL. */

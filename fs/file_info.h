@@ -6,7 +6,7 @@
 #ifndef RNFS_FS_FILE_INFO_H
 #define RNFS_FS_FILE_INFO_H
 
-#include "fs/file.h"
+#include "fs/known/file.h"
 
 /* f is open, and the caller is about to answer with this: the kernel then keeps its pages, or drops
  * them. attr: of the inode, asked for at `asked`; NULL: no other client has changed the file, and

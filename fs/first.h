@@ -16,7 +16,7 @@
 #define RNFS_FS_FIRST_H
 
 #include "fs/daemon.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 enum first_end {
 	FIRST_CONNECTED, /* fs->client is set; why: as connect_server() leaves it */

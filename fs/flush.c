@@ -13,8 +13,8 @@
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/ending.h"
-#include "fs/file.h"
-#include "fs/lost.h"
+#include "fs/known/file.h"
+#include "fs/known/lost.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

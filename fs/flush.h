@@ -16,7 +16,7 @@
 #define RNFS_FS_FLUSH_H
 
 #include "cache/writeback.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/request.h"
 
 struct flushes;

@@ -11,7 +11,7 @@
 
 #include "fs/change.h"
 #include "fs/ending.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

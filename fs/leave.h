@@ -10,7 +10,7 @@
 #ifndef RNFS_FS_LEAVE_H
 #define RNFS_FS_LEAVE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* Stops the threads that wait while the kernel drops pages or names. */
 void leave_notices(struct fs *fs);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "fs/entry.h"
-#include "fs/grant.h"
+#include "fs/known/grant.h"
 #include "fs/listing.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/turn.h"
 #include "transport/clock.h"
 #include "transport/hash.h"

@@ -14,7 +14,7 @@
 #ifndef RNFS_FS_LISTED_H
 #define RNFS_FS_LISTED_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/request.h"
 
 /* Ends r, a LOOKUP of r->name in r->dir by a user that may search r->dir, with an entry of a

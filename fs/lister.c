@@ -8,7 +8,7 @@
 #include "fs/entry.h"
 #include "fs/listed.h"
 #include "fs/listing.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/request.h"
 #include "transport/clock.h"
 

@@ -17,7 +17,7 @@
 #ifndef RNFS_FS_LISTER_H
 #define RNFS_FS_LISTER_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 #define LISTER_NAMES_MAX 4096u /* a directory with more is not listed */
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "fs/entry.h"
-#include "fs/grant.h"
-#include "fs/names.h"
+#include "fs/known/grant.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

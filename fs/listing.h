@@ -29,7 +29,7 @@
 #ifndef RNFS_FS_LISTING_H
 #define RNFS_FS_LISTING_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/request.h"
 
 #define LISTING_BYTES  (1u << 20) /* of pages in one listing, but two pages at least */

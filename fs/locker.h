@@ -25,7 +25,7 @@
 #ifndef RNFS_FS_LOCKER_H
 #define RNFS_FS_LOCKER_H
 
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/request.h"
 
 /* False when out of memory. */

@@ -14,7 +14,7 @@
 #ifndef RNFS_FS_LOOP_H
 #define RNFS_FS_LOOP_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/service.h"
 
 /* Waits until the kernel's INIT has been answered, half a minute at most. The workers run. 0, or -1

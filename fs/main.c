@@ -29,7 +29,7 @@
 #include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/first.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/leave.h"
 #include "fs/loop.h"
 #include "fs/memory.h"

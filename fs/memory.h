@@ -21,7 +21,7 @@
 #ifndef RNFS_FS_MEMORY_H
 #define RNFS_FS_MEMORY_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 struct memory;
 

@@ -10,7 +10,7 @@
 #ifndef RNFS_FS_METRICS_FILE_H
 #define RNFS_FS_METRICS_FILE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "transport/err.h"
 
 #define METRICS_FILE_S 15

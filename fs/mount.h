@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* Can a file system be mounted at path (cli/mountpoint.h), and is /dev/fuse within reach? 0 and
  * *real, the absolute path (free() it), or -1 with *e set. "/dev/fd/N" (an open FUSE device) is

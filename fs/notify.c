@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "fs/ending.h"
-#include "fs/fs.h"
-#include "fs/names.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

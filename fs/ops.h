@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/request.h"
 
 /* ops_meta.c */

@@ -20,7 +20,7 @@
 #include "fs/cached.h"
 #include "fs/change.h"
 #include "fs/data.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/late.h"
 #include "fs/ops.h"

@@ -14,7 +14,7 @@
 #include "fs/file_info.h"
 #include "fs/flush.h"
 #include "fs/late.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
@@ -146,7 +146,8 @@ static void open_ask(struct request *r)
 }
 
 /* Does the kernel believe more names of r's file than `links`? If the thread is not known
- * (fs/stale.h), its second try cannot be seen, so a file that it finds must be good enough. */
+ * (fs/known/stale.h), its second try cannot be seen, so a file that it finds must be good enough.
+ */
 static bool open_has_many_names(const struct request *r, uint32_t links)
 {
 	return !r->u.open.again && names_too_many(r->fs->names, r->inode, links, r->pid != 0);

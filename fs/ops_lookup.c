@@ -11,7 +11,7 @@
 #include "fs/listed.h"
 #include "fs/lister.h"
 #include "fs/listing.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/ops.h"
 #include "fs/retry.h"
 #include "fs/turn.h"

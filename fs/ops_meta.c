@@ -8,11 +8,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 #include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/late.h"

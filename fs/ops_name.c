@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/flush.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/silly.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "fs/change.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/late.h"

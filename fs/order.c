@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/file.h"
+#include "fs/known/file.h"
 
 #define PAGE UINT64_C(4096)
 

@@ -7,7 +7,7 @@
 #ifndef RNFS_FS_RECALL_H
 #define RNFS_FS_RECALL_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The upcalls `flush` and `inquired` of struct nfs_client_upcalls. */
 bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id);

@@ -13,8 +13,8 @@
 
 #include "fs/data.h"
 #include "fs/event.h"
-#include "fs/fs.h"
-#include "fs/names.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
 #include "fs/process.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/opening.h"
 #include "fs/silly.h"
 #include "transport/clock.h"

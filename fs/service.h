@@ -9,7 +9,7 @@
 #ifndef RNFS_FS_SERVICE_H
 #define RNFS_FS_SERVICE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 struct service {
 	bool on;

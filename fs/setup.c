@@ -18,7 +18,7 @@
 #include "fs/late.h"
 #include "fs/listing.h"
 #include "fs/memory.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/order.h"

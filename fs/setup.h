@@ -8,7 +8,7 @@
 #ifndef RNFS_FS_SETUP_H
 #define RNFS_FS_SETUP_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The parts of *fs, which is zeroed, that need no server. False when out of memory or file
  * descriptors. setup_end() is due either way. */

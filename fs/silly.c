@@ -13,7 +13,7 @@
 
 #include "fs/deleg.h"
 #include "fs/ending.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

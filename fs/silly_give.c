@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/fs.h"
-#include "fs/names.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
 #include "fs/opening.h"
 #include "fs/silly.h"
 #include "transport/log.h"

@@ -10,7 +10,7 @@
 #define RNFS_FS_TELL_H
 
 #include "cli/report.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The mount and its state. */
 void tell_hello(struct fs *fs, struct report *r);

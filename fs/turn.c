@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "fs/file.h"
-#include "fs/fs.h"
+#include "fs/known/file.h"
+#include "fs/known/fs.h"
 #include "fs/process.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "fs/data.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/process.h"
 #include "fs/request.h"
 #include "fs/turn.h"

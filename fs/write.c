@@ -10,7 +10,7 @@
 
 #include "fs/change.h"
 #include "fs/data.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/locker.h"
 #include "fs/worker.h"

@@ -16,7 +16,7 @@
 #ifndef RNFS_FS_WRITE_H
 #define RNFS_FS_WRITE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/request.h"
 
 /* Gathers a small write and answers req. False: the write is not small, or cannot be gathered at

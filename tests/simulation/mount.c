@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "fs/first.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "fs/leave.h"
 #include "fs/loop.h"
 #include "fs/mount.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 
 static inline struct nfs_fh fh_of(uint32_t n)
 {

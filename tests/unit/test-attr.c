@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <cmocka.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/believed.h"
+#include "fs/known/believed.h"
 
 #define MS    1000000ull
 #define BEGIN (1000 * MS) /* of each test, on the clock */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/complete.h"
+#include "fs/known/complete.h"
 
 #define DIRS 40u
 

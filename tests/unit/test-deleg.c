@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/deleg.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"

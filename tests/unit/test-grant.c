@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "transport/clock.h"
 
 static struct grant_list list;

@@ -21,7 +21,7 @@
 #include "fs/listed.h"
 #include "fs/lister.h"
 #include "fs/listing.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"

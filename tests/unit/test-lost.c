@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "fs/flush.h"
-#include "fs/lost.h"
-#include "fs/names.h"
+#include "fs/known/lost.h"
+#include "fs/known/names.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

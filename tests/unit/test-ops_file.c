@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "fs/change.h"
-#include "fs/file.h"
+#include "fs/known/file.h"
 #include "fs/flush.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/fs-fixture.h"

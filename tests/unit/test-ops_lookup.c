@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "fs/entry.h"
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "fs/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"

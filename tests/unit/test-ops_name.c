@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 

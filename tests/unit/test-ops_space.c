@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "tests/unit/kernel-file.h"
 
 static uint64_t node2, fh2;

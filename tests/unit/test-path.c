@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/path.h"
+#include "fs/known/path.h"
 #include "tests/unit/names-fixture.h"
 
 static struct fs fs;

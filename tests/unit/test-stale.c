@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/stale.h"
+#include "fs/known/stale.h"
 
 static void an_open_is_tried_again_once(void **state)
 {

@@ -3,13 +3,13 @@
  *
  * names_impl: definitions that only names.c and names_dir.c share.
  */
-#ifndef RNFS_FS_NAMES_IMPL_H
-#define RNFS_FS_NAMES_IMPL_H
+#ifndef RNFS_FS_KNOWN_NAMES_IMPL_H
+#define RNFS_FS_KNOWN_NAMES_IMPL_H
 
 #include <pthread.h>
 #include <string.h>
 
-#include "fs/complete.h"
+#include "fs/known/complete.h"
 #include "transport/hash.h"
 
 struct inode;

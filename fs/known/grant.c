@@ -3,7 +3,7 @@
  *
  * grant: the rights that the server gives users on an inode.
  */
-#include "fs/grant.h"
+#include "fs/known/grant.h"
 
 #include <stdlib.h>
 #include <string.h>

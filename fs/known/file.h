@@ -3,11 +3,11 @@
  *
  * file: an open file description of the kernel, from its open to its release.
  */
-#ifndef RNFS_FS_FILE_H
-#define RNFS_FS_FILE_H
+#ifndef RNFS_FS_KNOWN_FILE_H
+#define RNFS_FS_KNOWN_FILE_H
 
 #include "cache/fetch.h"
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* The object that fi->fh points to. Constant once open but for marked members. */
 struct file {

@@ -6,7 +6,7 @@
  * The table is split into shards by the handle's hash; each has its own short lock. A shard's array
  * of chains doubles when the shard holds more inodes than chains.
  */
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  * A thread's place is its number modulo the size of the table. A thread that takes the place of
  * another costs the other its second try. No lock. Any thread may call any function.
  */
-#ifndef RNFS_FS_STALE_H
-#define RNFS_FS_STALE_H
+#ifndef RNFS_FS_KNOWN_STALE_H
+#define RNFS_FS_KNOWN_STALE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  * new grant. An inode remembers the few grants last used. The lists belong to inodes, whose lock
  * serialises every call here.
  */
-#ifndef RNFS_FS_GRANT_H
-#define RNFS_FS_GRANT_H
+#ifndef RNFS_FS_KNOWN_GRANT_H
+#define RNFS_FS_KNOWN_GRANT_H
 
 #include <stdbool.h>
 #include <stdint.h>

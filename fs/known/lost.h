@@ -4,8 +4,8 @@
  * lost: files that may lose written data when the mount ends. The log names each once, with the
  * bytes, and by its path if the path is known.
  */
-#ifndef RNFS_FS_LOST_H
-#define RNFS_FS_LOST_H
+#ifndef RNFS_FS_KNOWN_LOST_H
+#define RNFS_FS_KNOWN_LOST_H
 
 #include <pthread.h>
 #include <stdbool.h>

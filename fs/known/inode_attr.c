@@ -4,7 +4,7 @@
  * inode_attr: attributes and rights of an inode: those known here, and those that the kernel
  * believes.
  */
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 
 #include "transport/clock.h"
 #include "transport/hash.h"

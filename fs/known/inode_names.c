@@ -3,7 +3,7 @@
  *
  * inode_names: names in a directory: until when answers about them are believed.
  */
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 
 #include "transport/clock.h"
 

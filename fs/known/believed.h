@@ -27,8 +27,8 @@
  * No function takes a lock: the owner of the struct serialises the calls (inode.lock). All times
  * are of clock_ns(). Thread 0 is an unknown thread.
  */
-#ifndef RNFS_FS_BELIEVED_H
-#define RNFS_FS_BELIEVED_H
+#ifndef RNFS_FS_KNOWN_BELIEVED_H
+#define RNFS_FS_KNOWN_BELIEVED_H
 
 #include <stdbool.h>
 #include <stdint.h>

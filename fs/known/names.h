@@ -20,15 +20,15 @@
  * leaves (inode_table_on_left()). A name holds no reference. One lock guards everything, with the
  * lists in the inodes; no other lock is taken under it.
  */
-#ifndef RNFS_FS_NAMES_H
-#define RNFS_FS_NAMES_H
+#ifndef RNFS_FS_KNOWN_NAMES_H
+#define RNFS_FS_KNOWN_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fs/complete.h"
-#include "fs/inode.h"
+#include "fs/known/complete.h"
+#include "fs/known/inode.h"
 
 #define NAMES_ABSENT_MAX 32768u /* absent names that are remembered */
 #define NAMES_FRESH_NS	 UINT64_C(1000000000)

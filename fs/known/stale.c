@@ -3,7 +3,7 @@
  *
  * stale: threads whose open was answered ESTALE.
  */
-#include "fs/stale.h"
+#include "fs/known/stale.h"
 
 static unsigned place_of(pid_t tid)
 {

@@ -16,8 +16,8 @@
  *     inode_attr.c   attributes and rights
  *     inode_names.c  names in a directory
  */
-#ifndef RNFS_FS_INODE_H
-#define RNFS_FS_INODE_H
+#ifndef RNFS_FS_KNOWN_INODE_H
+#define RNFS_FS_KNOWN_INODE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,8 +28,8 @@
 #include "cache/cache.h"
 #include "cache/filedata.h"
 #include "cache/writeback.h"
-#include "fs/believed.h"
-#include "fs/grant.h"
+#include "fs/known/believed.h"
+#include "fs/known/grant.h"
 #include "nfsproto/nfs_client.h"
 
 struct complete;

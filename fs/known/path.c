@@ -3,12 +3,12 @@
  *
  * path: where an inode is in the mount.
  */
-#include "fs/path.h"
+#include "fs/known/path.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "nfsproto/nfs_file.h"
 
 #define DEPTH_MAX 128u /* names may lead in a circle for a moment */

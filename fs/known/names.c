@@ -3,12 +3,12 @@
  *
  * names: which names the kernel has been given, and until when it believes each.
  */
-#include "fs/names.h"
+#include "fs/known/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/names_impl.h"
+#include "fs/known/names_impl.h"
 #include "transport/clock.h"
 
 #define FIRST_CHAINS 1024u

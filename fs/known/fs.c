@@ -3,7 +3,7 @@
  *
  * fs: the parts of one mount.
  */
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 #include "transport/log.h"
 

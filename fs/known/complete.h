@@ -21,8 +21,8 @@
  * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the least recently used directory
  * ends first. The caller serialises all calls (names.h).
  */
-#ifndef RNFS_FS_COMPLETE_H
-#define RNFS_FS_COMPLETE_H
+#ifndef RNFS_FS_KNOWN_COMPLETE_H
+#define RNFS_FS_KNOWN_COMPLETE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  *
  * complete: directories of which every name is known.
  */
-#include "fs/complete.h"
+#include "fs/known/complete.h"
 
 #include <stdlib.h>
 #include <string.h>

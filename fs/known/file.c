@@ -3,7 +3,7 @@
  *
  * file: an open file description of the kernel.
  */
-#include "fs/file.h"
+#include "fs/known/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * attr: attributes in three forms: of the server, of stat(2), and of setattr.
  */
-#ifndef RNFS_FS_ATTR_H
-#define RNFS_FS_ATTR_H
+#ifndef RNFS_FS_KNOWN_ATTR_H
+#define RNFS_FS_KNOWN_ATTR_H
 
 #include <sys/stat.h>
 

@@ -4,16 +4,16 @@
  * fs: the parts of one mount, shared by all files in this folder. A part with a file of its own is
  * known here only as a pointer, since its file includes this one. setup.h makes the whole.
  */
-#ifndef RNFS_FS_FS_H
-#define RNFS_FS_FS_H
+#ifndef RNFS_FS_KNOWN_FS_H
+#define RNFS_FS_KNOWN_FS_H
 
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>
 
 #include "cache/writeback.h"
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "fs/options/option.h"
-#include "fs/stale.h"
+#include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
 

@@ -3,7 +3,7 @@
  *
  * attr: attributes as the server gives them, as stat(2) shows them, and as setattr sets them.
  */
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/names.h"
-#include "fs/names_impl.h"
+#include "fs/known/names.h"
+#include "fs/known/names_impl.h"
 #include "transport/clock.h"
 
 /* NULL: dir has left the table, or there is no memory. */

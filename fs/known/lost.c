@@ -3,13 +3,13 @@
  *
  * lost: files of which something that was written may be lost when the mount ends.
  */
-#include "fs/lost.h"
+#include "fs/known/lost.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "fs/fs.h"
-#include "fs/names.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
 #include "transport/log.h"
 
 #define DOTS "..."

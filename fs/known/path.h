@@ -3,10 +3,10 @@
  *
  * path: where an inode is in the mount, as far as the names say that the kernel was given.
  */
-#ifndef RNFS_FS_PATH_H
-#define RNFS_FS_PATH_H
+#ifndef RNFS_FS_KNOWN_PATH_H
+#define RNFS_FS_KNOWN_PATH_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* Fills buf, of size bytes (32 or more), with the path below the mount: "/a/b"; "/" for the root. A
  * path that is too long begins with "...", one whose upper names are not known with the file's

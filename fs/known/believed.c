@@ -3,7 +3,7 @@
  *
  * believed: the size that the kernel believes a file to have.
  */
-#include "fs/believed.h"
+#include "fs/known/believed.h"
 
 #include "transport/clock.h"
 
