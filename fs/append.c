@@ -48,7 +48,7 @@
 #include <unistd.h>
 
 #include "fs/change.h"
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/inval.h"
 #include "fs/late.h"

@@ -6,7 +6,7 @@
 #ifndef RNFS_FS_APPEND_H
 #define RNFS_FS_APPEND_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct appends; /* the requests that wait until others have appended to their file */
 

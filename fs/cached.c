@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "fs/change.h"
-#include "fs/data.h"
-#include "fs/order.h"
+#include "fs/kernel/data.h"
+#include "fs/kernel/order.h"
 #include "fs/repeat.h"
-#include "fs/reply.h"
+#include "fs/kernel/reply.h"
 #include "transport/clock.h"
 
 #define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */

@@ -13,7 +13,7 @@
 
 #include "fs/known/fs.h"
 #include "fs/known/file.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct cached;
 

@@ -10,7 +10,7 @@
 #include "fs/known/attr.h"
 #include "fs/entry.h"
 #include "fs/known/inode.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
 #define SAMPLE 64u /* entries that are looked at for how old attributes are */

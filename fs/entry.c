@@ -15,7 +15,7 @@
 #include "fs/known/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
 #define SHARED_S 600u /* for so long after another client's change a directory is not complete */

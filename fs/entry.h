@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier are too
  * old. */

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "fs/change.h"
-#include "fs/data.h"
-#include "fs/ending.h"
+#include "fs/kernel/data.h"
+#include "fs/kernel/ending.h"
 #include "fs/known/file.h"
 #include "fs/known/lost.h"
 #include "transport/clock.h"

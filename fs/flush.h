@@ -17,7 +17,7 @@
 
 #include "cache/writeback.h"
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct flushes;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fs/change.h"
-#include "fs/ending.h"
+#include "fs/kernel/ending.h"
 #include "fs/known/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"

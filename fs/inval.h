@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct fs;
 struct inval;

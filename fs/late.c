@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "fs/change.h"
-#include "fs/ending.h"
+#include "fs/kernel/ending.h"
 #include "fs/flush.h"
 #include "transport/clock.h"
 

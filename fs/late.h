@@ -24,7 +24,7 @@
 #ifndef RNFS_FS_LATE_H
 #define RNFS_FS_LATE_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct lates;
 

@@ -6,8 +6,8 @@
 #include "fs/leave.h"
 
 #include "fs/control.h"
-#include "fs/device.h"
-#include "fs/ending.h"
+#include "fs/kernel/device.h"
+#include "fs/kernel/ending.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/late.h"
@@ -17,10 +17,10 @@
 #include "fs/ops.h"
 #include "fs/repeat.h"
 #include "fs/retry.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 
 /* The kernel may itself wait for requests that the workers have to read and answer: with errors, if
  * the answers take long. */

@@ -12,7 +12,7 @@
 #include "fs/known/grant.h"
 #include "fs/listing.h"
 #include "fs/known/names.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 

@@ -15,7 +15,7 @@
 #define RNFS_FS_LISTED_H
 
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* Ends r, a LOOKUP of r->name in r->dir by a user that may search r->dir, with an entry of a
  * listing. seen: when the server was last asked for the name otherwise (0: never, or the answer is

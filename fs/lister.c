@@ -9,7 +9,7 @@
 #include "fs/listed.h"
 #include "fs/listing.h"
 #include "fs/known/names.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)

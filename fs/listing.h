@@ -30,7 +30,7 @@
 #define RNFS_FS_LISTING_H
 
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 #define LISTING_BYTES  (1u << 20) /* of pages in one listing, but two pages at least */
 #define LISTINGS_BYTES (16u << 20)

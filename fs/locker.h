@@ -26,7 +26,7 @@
 #define RNFS_FS_LOCKER_H
 
 #include "fs/known/file.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* False when out of memory. */
 bool locker_add(struct file *f, uint64_t owner, pid_t pid);

@@ -15,7 +15,7 @@
 #define RNFS_FS_LOOP_H
 
 #include "fs/known/fs.h"
-#include "fs/service.h"
+#include "fs/kernel/service.h"
 
 /* Waits until the kernel's INIT has been answered, half a minute at most. The workers run. 0, or -1
  * with *e set. */

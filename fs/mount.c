@@ -21,10 +21,10 @@
 #include "cli/mountpoint.h"
 #include "fs/observe/account.h"
 #include "cli/sidecar.h"
-#include "fs/device.h"
-#include "fs/event.h"
+#include "fs/kernel/device.h"
+#include "fs/kernel/event.h"
 #include "fs/ops.h"
-#include "fs/worker.h"
+#include "fs/kernel/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

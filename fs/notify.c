@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fs/ending.h"
+#include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"

@@ -20,7 +20,7 @@
 #ifndef RNFS_FS_NOTIFY_H
 #define RNFS_FS_NOTIFY_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct fs;
 struct notifier;

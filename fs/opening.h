@@ -22,7 +22,7 @@
 #ifndef RNFS_FS_OPENING_H
 #define RNFS_FS_OPENING_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* NULL when out of memory. */
 struct openings *openings_new(void);

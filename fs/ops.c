@@ -13,10 +13,10 @@
 #include "fs/listing.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
-#include "fs/order.h"
+#include "fs/kernel/order.h"
 #include "fs/silly.h"
 #include "fs/repeat.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
 	.init = ops_init,

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* ops_meta.c */
 void ops_init(void *userdata, struct fuse_conn_info *conn);

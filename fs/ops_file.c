@@ -20,7 +20,7 @@
 #include "fs/ops.h"
 #include "fs/retry.h"
 #include "fs/silly.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
 #define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */

@@ -15,7 +15,7 @@
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 
 /* As flush_waits(). If the times of the file are still to be set, they are set behind the WRITE if
  * there is one WRITE, else beside. After a write and a sync or close, a program often looks at the

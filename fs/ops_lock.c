@@ -31,7 +31,7 @@
 #include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/ops.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/log.h"
 
 /* How often a lock is asked for again while a RELEASE clears locks of the file; one round trip each

@@ -14,7 +14,7 @@
 #include "fs/known/names.h"
 #include "fs/ops.h"
 #include "fs/retry.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
 static void lookup_done(struct request *r);

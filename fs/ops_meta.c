@@ -18,7 +18,7 @@
 #include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

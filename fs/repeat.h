@@ -28,7 +28,7 @@
 #ifndef RNFS_FS_REPEAT_H
 #define RNFS_FS_REPEAT_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct repeats;
 

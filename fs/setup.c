@@ -21,12 +21,12 @@
 #include "fs/known/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
-#include "fs/order.h"
+#include "fs/kernel/order.h"
 #include "fs/repeat.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "fs/retry.h"
 #include "fs/silly.h"
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
 bool setup_begin(struct fs *fs, const struct options *o)

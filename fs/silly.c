@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "fs/deleg.h"
-#include "fs/ending.h"
+#include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -25,7 +25,7 @@
 #ifndef RNFS_FS_SILLY_H
 #define RNFS_FS_SILLY_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct silly {
 	struct nfs_fh dir;

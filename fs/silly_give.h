@@ -13,7 +13,7 @@
 #ifndef RNFS_FS_SILLY_GIVE_H
 #define RNFS_FS_SILLY_GIVE_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* Renames dir/name to a silly name if the name belongs to a file that is open and has no silly name
  * yet, then calls next(r). If the answer to the RENAME is lost, a LOOKUP of the silly name tells

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fs/observe/account.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "transport/clock.h"
 
 /* Milliseconds since then, 1 at least; 0: there was no such time. */

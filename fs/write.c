@@ -9,11 +9,11 @@
 #include <fcntl.h>
 
 #include "fs/change.h"
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/locker.h"
-#include "fs/worker.h"
+#include "fs/kernel/worker.h"
 #include "transport/log.h"
 
 #define TAKE_MIN       (512u << 10) /* bytes for which a worker's block is kept */

@@ -17,7 +17,7 @@
 #define RNFS_FS_WRITE_H
 
 #include "fs/known/fs.h"
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 /* Gathers a small write and answers req. False: the write is not small, or cannot be gathered at
  * once. writepage: the kernel writes back mapped pages. *took: how many bytes were gathered. */

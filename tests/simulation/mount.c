@@ -16,10 +16,10 @@
 #include "fs/mount.h"
 #include "fs/notify.h"
 #include "fs/options/options.h"
-#include "fs/service.h"
+#include "fs/kernel/service.h"
 #include "fs/setup.h"
 #include "fs/observe/stats.h"
-#include "fs/worker.h"
+#include "fs/kernel/worker.h"
 #include "tests/simulation/sched.h"
 
 struct mount {

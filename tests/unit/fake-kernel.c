@@ -23,7 +23,7 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/repeat.h"
-#include "fs/worker.h"
+#include "fs/kernel/worker.h"
 #include "tests/unit/fs-fixture.h"
 
 #define TICK_MS 20

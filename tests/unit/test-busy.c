@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cli/ask.h"
-#include "fs/busy.h"
+#include "fs/kernel/busy.h"
 
 static struct busy busy;
 static char text[ANSWER_MAX];

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 
 static struct fs fs;
 

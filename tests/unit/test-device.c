@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fs/device.h"
+#include "fs/kernel/device.h"
 
 struct world {
 	struct device *d;

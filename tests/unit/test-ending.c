@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/ending.h"
-#include "fs/signals.h"
+#include "fs/kernel/ending.h"
+#include "fs/kernel/signals.h"
 #include "transport/clock.h"
 
 #define USUAL	(3 * NSEC_PER_SEC)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "fs/change.h"
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 #include "tests/unit/kernel-file.h"
 
 /* --- READ ------------------------------------------------------------------------------------- */

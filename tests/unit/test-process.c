@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 
 #define SIG(n) (1ull << ((n)-1))
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/reply.h"
+#include "fs/kernel/reply.h"
 
 #define PAGE  4096u
 #define PAGES 256u

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fs/signals.h"
+#include "fs/kernel/signals.h"
 
 static int wake_fd;
 

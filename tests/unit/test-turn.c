@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "tests/unit/kernel-file.h"
 #include "transport/clock.h"
 

@@ -3,14 +3,14 @@
  *
  * event: makes an event of a request that is being answered.
  */
-#include "fs/event.h"
+#include "fs/kernel/event.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "fs/known/path.h"
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 #include "transport/clock.h"
 
 /* Of the request that this thread answers next. */

@@ -13,8 +13,8 @@
  * the last two seconds lets the end go on. No bound here is a promise that the server takes
  * everything; the log names the files that have lost data (lost.h).
  */
-#ifndef RNFS_FS_ENDING_H
-#define RNFS_FS_ENDING_H
+#ifndef RNFS_FS_KERNEL_ENDING_H
+#define RNFS_FS_KERNEL_ENDING_H
 
 #include "fs/known/fs.h"
 

@@ -3,7 +3,7 @@
  *
  * service: messages to systemd.
  */
-#include "fs/service.h"
+#include "fs/kernel/service.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
  * take an answer. So data may take only fs.data_limit bytes of the pool; each block given here
  * counts with its size until it is given back. Any thread may call any function.
  */
-#ifndef RNFS_FS_DATA_H
-#define RNFS_FS_DATA_H
+#ifndef RNFS_FS_KERNEL_DATA_H
+#define RNFS_FS_KERNEL_DATA_H
 
 #include "fs/known/fs.h"
 #include "transport/rpc/seg.h"

@@ -12,8 +12,8 @@
  * A thread is ENDING when it ends by itself. From then on the kernel drops every signal sent to the
  * thread, also SIGKILL, so the daemon cannot see a user's attempt to kill the thread.
  */
-#ifndef RNFS_FS_PROCESS_H
-#define RNFS_FS_PROCESS_H
+#ifndef RNFS_FS_KERNEL_PROCESS_H
+#define RNFS_FS_KERNEL_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  *
  * busy: which processes and which files had the most requests lately.
  */
-#include "fs/busy.h"
+#include "fs/kernel/busy.h"
 
 #include <linux/fuse.h>
 #include <stdio.h>

@@ -32,10 +32,10 @@
  *   - a thread is told a size after WAIT_NS, just when the process on turn writes;
  *   - one thread of the process on turn is told a size, and another thread writes.
  */
-#ifndef RNFS_FS_TURN_H
-#define RNFS_FS_TURN_H
+#ifndef RNFS_FS_KERNEL_TURN_H
+#define RNFS_FS_KERNEL_TURN_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct turns;
 

@@ -39,8 +39,8 @@
  * request_pool.lock, libfuse's request lock, the batch's, the client's. No callback runs with one
  * of them held.
  */
-#ifndef RNFS_FS_REQUEST_H
-#define RNFS_FS_REQUEST_H
+#ifndef RNFS_FS_KERNEL_REQUEST_H
+#define RNFS_FS_KERNEL_REQUEST_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  *
  * signals: the signals that the daemon catches, and the duties of process 1 of a PID namespace.
  */
-#include "fs/signals.h"
+#include "fs/kernel/signals.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,8 +6,8 @@
  *
  * The process still waits, and the kernel still knows the inode, so both can be looked up.
  */
-#ifndef RNFS_FS_EVENT_H
-#define RNFS_FS_EVENT_H
+#ifndef RNFS_FS_KERNEL_EVENT_H
+#define RNFS_FS_KERNEL_EVENT_H
 
 #include "cli/word.h"
 #include "fs/observe/account.h"

@@ -8,7 +8,7 @@
  * tables of the mount under one lock, a leaf. An inode counts the requests that wait for its turn
  * (inode.turn_waits), so that the end of a turn costs no lock where no request waits.
  */
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #include "fs/known/file.h"
 #include "fs/known/fs.h"
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

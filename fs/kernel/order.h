@@ -28,10 +28,10 @@
  * READ of the page is answered, the page keeps the old data until the kernel sees another time of
  * change, at its next look.
  */
-#ifndef RNFS_FS_ORDER_H
-#define RNFS_FS_ORDER_H
+#ifndef RNFS_FS_KERNEL_ORDER_H
+#define RNFS_FS_KERNEL_ORDER_H
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 struct orders;
 

@@ -3,7 +3,7 @@
  *
  * request: one request of the kernel from its arrival to the answer.
  */
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "fs/data.h"
-#include "fs/event.h"
+#include "fs/kernel/data.h"
+#include "fs/kernel/event.h"
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -3,9 +3,9 @@
  *
  * ending: how long the end of a mount may take.
  */
-#include "fs/ending.h"
+#include "fs/kernel/ending.h"
 
-#include "fs/signals.h"
+#include "fs/kernel/signals.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -3,7 +3,7 @@
  *
  * worker: the threads that read the kernel's requests.
  */
-#include "fs/worker.h"
+#include "fs/kernel/worker.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -15,11 +15,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 #include "fs/known/fs.h"
-#include "fs/process.h"
-#include "fs/request.h"
-#include "fs/turn.h"
+#include "fs/kernel/process.h"
+#include "fs/kernel/request.h"
+#include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/pulse.h"

@@ -6,8 +6,8 @@
  * A handler only notes the signal and wakes the main thread. The kernel drops a signal to process 1
  * that has no handler, even SIGTERM, and gives it the children of every process that ends.
  */
-#ifndef RNFS_FS_SIGNALS_H
-#define RNFS_FS_SIGNALS_H
+#ifndef RNFS_FS_KERNEL_SIGNALS_H
+#define RNFS_FS_KERNEL_SIGNALS_H
 
 #include <stdbool.h>
 #include <stdint.h>

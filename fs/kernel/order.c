@@ -7,7 +7,7 @@
  * being gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a
  * process may write. A READ that waits is in the mount's list, too.
  */
-#include "fs/order.h"
+#include "fs/kernel/order.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * process: facts from /proc about a thread that waits for an answer of the daemon.
  */
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 
 #include <fcntl.h>
 #include <signal.h>

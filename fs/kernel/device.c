@@ -3,7 +3,7 @@
  *
  * device: reading requests from the FUSE device, and writing answers to it.
  */
-#include "fs/device.h"
+#include "fs/kernel/device.h"
 
 #include <errno.h>
 #include <fcntl.h>

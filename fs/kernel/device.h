@@ -12,8 +12,8 @@
  *
  * Without a clone, which needs the right to open the device, there are no rows.
  */
-#ifndef RNFS_FS_DEVICE_H
-#define RNFS_FS_DEVICE_H
+#ifndef RNFS_FS_KERNEL_DEVICE_H
+#define RNFS_FS_KERNEL_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * reply: data to the kernel, from wherever it lies.
  */
-#ifndef RNFS_FS_REPLY_H
-#define RNFS_FS_REPLY_H
+#ifndef RNFS_FS_KERNEL_REPLY_H
+#define RNFS_FS_KERNEL_REPLY_H
 
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>

@@ -6,8 +6,8 @@
  * In the foreground only: in the background the process that was started tells by its exit. All
  * functions are for the main thread.
  */
-#ifndef RNFS_FS_SERVICE_H
-#define RNFS_FS_SERVICE_H
+#ifndef RNFS_FS_KERNEL_SERVICE_H
+#define RNFS_FS_KERNEL_SERVICE_H
 
 #include "fs/known/fs.h"
 

@@ -3,7 +3,7 @@
  *
  * data: memory for READ and WRITE data, within the mount's limit.
  */
-#include "fs/data.h"
+#include "fs/kernel/data.h"
 
 #include <stdlib.h>
 

@@ -12,8 +12,8 @@
  * Requests come in rows. While a message that a worker has sent is kept back (cork.h), the worker
  * reads on, and does not sleep before the message has left.
  */
-#ifndef RNFS_FS_WORKER_H
-#define RNFS_FS_WORKER_H
+#ifndef RNFS_FS_KERNEL_WORKER_H
+#define RNFS_FS_KERNEL_WORKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  * fuse_reply_iov() copies nothing, but allocates the list of pieces with room for its header; for
  * one piece fuse_reply_buf() saves that.
  */
-#include "fs/reply.h"
+#include "fs/kernel/reply.h"
 
 int reply_data(fuse_req_t fuse, const struct seg_list *data)
 {

@@ -7,8 +7,8 @@
  * full, a newcomer takes the row with the fewest requests: so the busiest stay, and the counts of
  * rare ones may be too low. The totals are of all. One thread.
  */
-#ifndef RNFS_FS_BUSY_H
-#define RNFS_FS_BUSY_H
+#ifndef RNFS_FS_KERNEL_BUSY_H
+#define RNFS_FS_KERNEL_BUSY_H
 
 #include "cli/word.h"
 #include "fs/observe/trace.h"
