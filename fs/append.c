@@ -47,10 +47,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/late.h"
 #include "fs/known/lost.h"
 #include "fs/write.h"

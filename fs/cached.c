@@ -9,10 +9,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/kernel/order.h"
-#include "fs/repeat.h"
+#include "fs/coherence/repeat.h"
 #include "fs/kernel/reply.h"
 #include "transport/clock.h"
 

@@ -5,7 +5,7 @@
  */
 #include "fs/close.h"
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/flush.h"
 #include "fs/late.h"
 #include "fs/locker.h"

@@ -31,7 +31,7 @@
 #include "cli/runtime_dir.h"
 #include "fs/kernel/busy.h"
 #include "fs/kernel/event.h"
-#include "fs/tell.h"
+#include "fs/coherence/tell.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

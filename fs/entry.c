@@ -8,12 +8,12 @@
 #include <errno.h>
 
 #include "fs/known/attr.h"
-#include "fs/change.h"
-#include "fs/deleg.h"
+#include "fs/coherence/change.h"
+#include "fs/coherence/deleg.h"
 #include "fs/flush.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/known/names.h"
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 #include "fs/opening.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/kernel/ending.h"
 #include "fs/known/file.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/ending.h"
 #include "fs/flush.h"
 #include "transport/clock.h"

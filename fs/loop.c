@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/fuse_fd.h"
-#include "fs/announce.h"
+#include "fs/coherence/announce.h"
 #include "fs/kernel/ending.h"
 #include "fs/memory.h"
 #include "fs/mount.h"
@@ -18,7 +18,7 @@
 #include "fs/kernel/request.h"
 #include "fs/kernel/signals.h"
 #include "fs/silly.h"
-#include "fs/repeat.h"
+#include "fs/coherence/repeat.h"
 #include "fs/retry.h"
 #include "fs/kernel/turn.h"
 #include "fs/kernel/worker.h"

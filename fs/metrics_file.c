@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "cli/metrics.h"
-#include "fs/tell.h"
+#include "fs/coherence/tell.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

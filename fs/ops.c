@@ -8,14 +8,14 @@
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/flush.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/late.h"
 #include "fs/listing.h"
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 #include "fs/opening.h"
 #include "fs/kernel/order.h"
 #include "fs/silly.h"
-#include "fs/repeat.h"
+#include "fs/coherence/repeat.h"
 #include "fs/kernel/turn.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {

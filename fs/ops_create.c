@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "fs/cached.h"
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/close.h"
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/entry.h"
-#include "fs/file_info.h"
+#include "fs/coherence/file_info.h"
 #include "fs/flush.h"
 #include "fs/late.h"
 #include "fs/opening.h"

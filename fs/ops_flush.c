@@ -6,9 +6,9 @@
  */
 #include <fcntl.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/close.h"
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/entry.h"
 #include "fs/flush.h"
 #include "fs/late.h"

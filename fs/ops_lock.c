@@ -25,9 +25,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/flush.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/ops.h"

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "fs/known/attr.h"
-#include "fs/change.h"
-#include "fs/deleg.h"
+#include "fs/coherence/change.h"
+#include "fs/coherence/deleg.h"
 #include "fs/entry.h"
 #include "fs/known/file.h"
 #include "fs/flush.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"

@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "fs/known/attr.h"
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/entry.h"
 #include "fs/flush.h"
 #include "fs/known/names.h"

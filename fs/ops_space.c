@@ -12,10 +12,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/known/file.h"
 #include "fs/flush.h"
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 #include "fs/late.h"
 #include "fs/ops.h"
 #include "fs/write.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/entry.h"
 #include "fs/ops.h"
 #include "transport/clock.h"

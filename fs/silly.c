@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
 #include "transport/clock.h"

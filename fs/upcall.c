@@ -5,9 +5,9 @@
  */
 #include "fs/upcall.h"
 
-#include "fs/announce.h"
-#include "fs/change.h"
-#include "fs/recall.h"
+#include "fs/coherence/announce.h"
+#include "fs/coherence/change.h"
+#include "fs/coherence/recall.h"
 #include "transport/clock.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)

@@ -14,7 +14,7 @@
 #include "fs/leave.h"
 #include "fs/loop.h"
 #include "fs/mount.h"
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 #include "fs/options/options.h"
 #include "fs/kernel/service.h"
 #include "fs/setup.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/known/file.h"
 #include "fs/upcall.h"
 #include "tests/unit/fs-fixture.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "tests/unit/kernel-file.h"
 

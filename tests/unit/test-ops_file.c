@@ -16,11 +16,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/known/names.h"
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"

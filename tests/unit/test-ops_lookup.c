@@ -17,7 +17,7 @@
 
 #include "fs/entry.h"
 #include "fs/known/names.h"
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
-#include "fs/repeat.h"
+#include "fs/coherence/change.h"
+#include "fs/coherence/repeat.h"
 #include "tests/unit/kernel-file.h"
 
 #define FULL	 10000u /* size that the kernel believes */

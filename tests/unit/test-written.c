@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/ops.h"
 #include "tests/unit/kernel-gather.h"
 #include "transport/clock.h"

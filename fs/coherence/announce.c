@@ -3,7 +3,7 @@
  *
  * announce: a server that does not answer, and one that answers again.
  */
-#include "fs/announce.h"
+#include "fs/coherence/announce.h"
 
 #include <signal.h>
 #include <spawn.h>

@@ -3,11 +3,11 @@
  *
  * file_info: the answer to the kernel about a file that it has opened or made.
  */
-#include "fs/file_info.h"
+#include "fs/coherence/file_info.h"
 
 #include <fcntl.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 
 struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked)

@@ -6,8 +6,8 @@
  * daemon has to read or write. So a separate thread makes the call, not a worker and not a progress
  * thread.
  */
-#ifndef RNFS_FS_INVAL_H
-#define RNFS_FS_INVAL_H
+#ifndef RNFS_FS_COHERENCE_INVAL_H
+#define RNFS_FS_COHERENCE_INVAL_H
 
 #include <stdbool.h>
 

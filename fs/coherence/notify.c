@@ -3,7 +3,7 @@
  *
  * notify: telling the kernel not to believe names any more.
  */
-#include "fs/notify.h"
+#include "fs/coherence/notify.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -29,8 +29,8 @@
  * kernel's belief, so the belief must end by itself. The kernel asks again, and is answered from
  * here.
  */
-#ifndef RNFS_FS_DELEG_H
-#define RNFS_FS_DELEG_H
+#ifndef RNFS_FS_COHERENCE_DELEG_H
+#define RNFS_FS_COHERENCE_DELEG_H
 
 #include "fs/known/fs.h"
 

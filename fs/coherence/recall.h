@@ -4,8 +4,8 @@
  * recall: the server's requests for a file that is delegated to this mount to write: for its
  * present size and change attribute, and for the delegation (deleg.h).
  */
-#ifndef RNFS_FS_RECALL_H
-#define RNFS_FS_RECALL_H
+#ifndef RNFS_FS_COHERENCE_RECALL_H
+#define RNFS_FS_COHERENCE_RECALL_H
 
 #include "fs/known/fs.h"
 

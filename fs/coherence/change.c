@@ -3,9 +3,9 @@
  *
  * change: changes of a file's data by other clients, as the server's answers show them.
  */
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 #include "fs/known/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -3,13 +3,13 @@
  *
  * inval: the thread that makes the kernel drop a file's cached pages.
  */
-#include "fs/inval.h"
+#include "fs/coherence/inval.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/change.h"
+#include "fs/coherence/change.h"
 #include "fs/kernel/ending.h"
 #include "fs/known/file.h"
 #include "transport/clock.h"

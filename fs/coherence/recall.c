@@ -7,7 +7,7 @@
  * not delay the recall. No harm is done. From the recall on no process relies on the delegation, so
  * later data is made safe at fsync or close, as without a delegation.
  */
-#include "fs/recall.h"
+#include "fs/coherence/recall.h"
 
 #include <stdlib.h>
 

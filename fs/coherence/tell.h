@@ -6,8 +6,8 @@
  * For any thread, while requests are served and until setup_end(). The caller waits for no request
  * and no connection: counters are read without a lock, and locks are held for moments only.
  */
-#ifndef RNFS_FS_TELL_H
-#define RNFS_FS_TELL_H
+#ifndef RNFS_FS_COHERENCE_TELL_H
+#define RNFS_FS_COHERENCE_TELL_H
 
 #include "cli/report.h"
 #include "fs/known/fs.h"

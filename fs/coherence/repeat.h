@@ -25,8 +25,8 @@
  * A repetition costs one READ for each page. The daemon asks for no repetition while the kernel
  * believes no size larger than the file.
  */
-#ifndef RNFS_FS_REPEAT_H
-#define RNFS_FS_REPEAT_H
+#ifndef RNFS_FS_COHERENCE_REPEAT_H
+#define RNFS_FS_COHERENCE_REPEAT_H
 
 #include "fs/kernel/request.h"
 

@@ -3,7 +3,7 @@
  *
  * deleg: files that the server has delegated to this mount.
  */
-#include "fs/deleg.h"
+#include "fs/coherence/deleg.h"
 
 #include "transport/clock.h"
 

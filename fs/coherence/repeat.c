@@ -9,7 +9,7 @@
  * error, and the next READ of the same thread after the last answer to that thread. A record ends
  * RECORD_NS after that answer: the reader may have been killed, and then sends no READ.
  */
-#include "fs/repeat.h"
+#include "fs/coherence/repeat.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@
  * (inode_names_taken()). The daemon does not know when answers just before are handled. So the
  * names in those answers are taken back a second time a moment later.
  */
-#ifndef RNFS_FS_NOTIFY_H
-#define RNFS_FS_NOTIFY_H
+#ifndef RNFS_FS_COHERENCE_NOTIFY_H
+#define RNFS_FS_COHERENCE_NOTIFY_H
 
 #include "fs/kernel/request.h"
 

@@ -3,8 +3,8 @@
  *
  * file_info: the answer to the kernel about a file that it has opened or made.
  */
-#ifndef RNFS_FS_FILE_INFO_H
-#define RNFS_FS_FILE_INFO_H
+#ifndef RNFS_FS_COHERENCE_FILE_INFO_H
+#define RNFS_FS_COHERENCE_FILE_INFO_H
 
 #include "fs/known/file.h"
 

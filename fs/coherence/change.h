@@ -9,8 +9,8 @@
  * other than believed. The notification never tells the kernel a size, so no size can jump back.
  * There is no other notification, and none where no other client writes.
  */
-#ifndef RNFS_FS_CHANGE_H
-#define RNFS_FS_CHANGE_H
+#ifndef RNFS_FS_COHERENCE_CHANGE_H
+#define RNFS_FS_COHERENCE_CHANGE_H
 
 #include "fs/known/fs.h"
 

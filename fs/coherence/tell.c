@@ -3,7 +3,7 @@
  *
  * tell: reports of the daemon about itself and its mount.
  */
-#include "fs/tell.h"
+#include "fs/coherence/tell.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  *
  *     ANSWERS --a call has timed out--> SILENT --a reply has come--> ANSWERS
  */
-#ifndef RNFS_FS_ANNOUNCE_H
-#define RNFS_FS_ANNOUNCE_H
+#ifndef RNFS_FS_COHERENCE_ANNOUNCE_H
+#define RNFS_FS_COHERENCE_ANNOUNCE_H
 
 #include "fs/known/fs.h"
 
