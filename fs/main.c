@@ -35,7 +35,7 @@
 #include "fs/memory.h"
 #include "fs/metrics_file.h"
 #include "fs/mount.h"
-#include "fs/nested.h"
+#include "fs/lookup/nested.h"
 #include "fs/coherence/notify.h"
 #include "fs/options/options.h"
 #include "fs/patience.h"

@@ -10,7 +10,7 @@
 #include "fs/flush.h"
 #include "fs/coherence/inval.h"
 #include "fs/late.h"
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 #include "fs/coherence/notify.h"
 #include "fs/opening.h"
 #include "fs/kernel/order.h"

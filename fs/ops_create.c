@@ -11,7 +11,7 @@
 #include "fs/coherence/change.h"
 #include "fs/close.h"
 #include "fs/coherence/deleg.h"
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/coherence/file_info.h"
 #include "fs/flush.h"
 #include "fs/late.h"

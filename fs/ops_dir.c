@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/dirents.h"
-#include "fs/entry.h"
-#include "fs/listing.h"
+#include "fs/lookup/dirents.h"
+#include "fs/lookup/entry.h"
+#include "fs/lookup/listing.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/flush.h"
-#include "fs/listed.h"
-#include "fs/lister.h"
-#include "fs/listing.h"
+#include "fs/lookup/listed.h"
+#include "fs/lookup/lister.h"
+#include "fs/lookup/listing.h"
 #include "fs/known/names.h"
 #include "fs/ops.h"
 #include "fs/retry.h"

@@ -11,7 +11,7 @@
 #include "fs/known/attr.h"
 #include "fs/coherence/change.h"
 #include "fs/coherence/deleg.h"
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/known/file.h"
 #include "fs/flush.h"
 #include "fs/coherence/inval.h"

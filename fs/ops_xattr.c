@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 
 #include "fs/coherence/change.h"
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 

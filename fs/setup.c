@@ -16,7 +16,7 @@
 #include "fs/flush.h"
 #include "fs/coherence/inval.h"
 #include "fs/late.h"
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 #include "fs/memory.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"

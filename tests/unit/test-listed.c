@@ -17,10 +17,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/entry.h"
-#include "fs/listed.h"
-#include "fs/lister.h"
-#include "fs/listing.h"
+#include "fs/lookup/entry.h"
+#include "fs/lookup/listed.h"
+#include "fs/lookup/lister.h"
+#include "fs/lookup/listing.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"
 #include "tests/unit/fake-kernel.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 

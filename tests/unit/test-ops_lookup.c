@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "transport/clock.h"

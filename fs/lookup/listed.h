@@ -11,8 +11,8 @@
  * After a change in the directory by this mount, the answers to earlier LOOKUPs of other names are
  * not used, but a listing still is: for no longer than the time that counted when the listing came.
  */
-#ifndef RNFS_FS_LISTED_H
-#define RNFS_FS_LISTED_H
+#ifndef RNFS_FS_LOOKUP_LISTED_H
+#define RNFS_FS_LOOKUP_LISTED_H
 
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"

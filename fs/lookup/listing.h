@@ -26,8 +26,8 @@
  * (ops_dir.c), a listing's, an inode's; listings.lock, an inode's. No step of a request is called
  * with one of them held.
  */
-#ifndef RNFS_FS_LISTING_H
-#define RNFS_FS_LISTING_H
+#ifndef RNFS_FS_LOOKUP_LISTING_H
+#define RNFS_FS_LOOKUP_LISTING_H
 
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"

@@ -3,14 +3,14 @@
  *
  * listed: LOOKUPs that are answered from a listing.
  */
-#include "fs/listed.h"
+#include "fs/lookup/listed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/known/grant.h"
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 #include "fs/known/names.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"

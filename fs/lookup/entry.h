@@ -4,8 +4,8 @@
  * entry: the names and attributes that the kernel is told, and for how long the kernel may believe
  * them; and the notes made here of the server's answers about them.
  */
-#ifndef RNFS_FS_ENTRY_H
-#define RNFS_FS_ENTRY_H
+#ifndef RNFS_FS_LOOKUP_ENTRY_H
+#define RNFS_FS_LOOKUP_ENTRY_H
 
 #include <sys/stat.h>
 

@@ -14,8 +14,8 @@
  * With lookupcache=complete, if absent names are asked for again and again, all names are listed,
  * without attributes.
  */
-#ifndef RNFS_FS_LISTER_H
-#define RNFS_FS_LISTER_H
+#ifndef RNFS_FS_LOOKUP_LISTER_H
+#define RNFS_FS_LOOKUP_LISTER_H
 
 #include "fs/known/fs.h"
 

@@ -7,8 +7,8 @@
  * point the server would ask this mount, and the mount would ask the server, on the connection
  * whose thread waits.
  */
-#ifndef RNFS_FS_NESTED_H
-#define RNFS_FS_NESTED_H
+#ifndef RNFS_FS_LOOKUP_NESTED_H
+#define RNFS_FS_LOOKUP_NESTED_H
 
 #include "nfsproto/nfs_client.h"
 

@@ -3,7 +3,7 @@
  *
  * entry: the names and attributes that the kernel is told, and the notes made of them.
  */
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 
 #include <errno.h>
 

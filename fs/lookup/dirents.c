@@ -3,12 +3,12 @@
  *
  * dirents: entries of a directory, as they are given to the kernel.
  */
-#include "fs/dirents.h"
+#include "fs/lookup/dirents.h"
 
 #include <string.h>
 
 #include "fs/known/attr.h"
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/known/inode.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"

@@ -3,11 +3,11 @@
  *
  * lister: lists a directory beside its users' requests.
  */
-#include "fs/lister.h"
+#include "fs/lookup/lister.h"
 
-#include "fs/entry.h"
-#include "fs/listed.h"
-#include "fs/listing.h"
+#include "fs/lookup/entry.h"
+#include "fs/lookup/listed.h"
+#include "fs/lookup/listing.h"
 #include "fs/known/names.h"
 #include "fs/kernel/request.h"
 #include "transport/clock.h"

@@ -13,11 +13,11 @@
  * Other entries carry none, and the kernel asks for attributes when needed. An entry with
  * attributes adds a lookup to its inode, which the kernel forgets like any other.
  */
-#ifndef RNFS_FS_DIRENTS_H
-#define RNFS_FS_DIRENTS_H
+#ifndef RNFS_FS_LOOKUP_DIRENTS_H
+#define RNFS_FS_LOOKUP_DIRENTS_H
 
 #include "fs/known/fs.h"
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 
 #define DIRENTS_BYTES	   (64u << 10) /* most that one answer holds */
 #define DIRENTS_SERVED_MAX (DIRENTS_BYTES / 128 + 1)

@@ -3,7 +3,7 @@
  *
  * nested: comparing directories of this machine with the root of a mount.
  */
-#include "fs/nested.h"
+#include "fs/lookup/nested.h"
 
 #include <fcntl.h>
 #include <limits.h>

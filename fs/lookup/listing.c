@@ -3,12 +3,12 @@
  *
  * listing: the server's answers when it was asked for the entries of a directory.
  */
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/entry.h"
+#include "fs/lookup/entry.h"
 #include "fs/known/grant.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"
