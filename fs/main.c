@@ -38,7 +38,7 @@
 #include "fs/lookup/nested.h"
 #include "fs/coherence/notify.h"
 #include "fs/options/options.h"
-#include "fs/patience.h"
+#include "fs/file/patience.h"
 #include "fs/kernel/process.h"
 #include "fs/kernel/service.h"
 #include "fs/setup.h"

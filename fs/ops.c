@@ -5,16 +5,16 @@
  */
 #include "fs/ops.h"
 
-#include "fs/append.h"
-#include "fs/cached.h"
-#include "fs/flush.h"
+#include "fs/file/append.h"
+#include "fs/file/cached.h"
+#include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
-#include "fs/late.h"
+#include "fs/file/late.h"
 #include "fs/lookup/listing.h"
 #include "fs/coherence/notify.h"
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "fs/kernel/order.h"
-#include "fs/silly.h"
+#include "fs/file/silly.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/turn.h"
 

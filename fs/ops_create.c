@@ -7,17 +7,17 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "fs/cached.h"
+#include "fs/file/cached.h"
 #include "fs/coherence/change.h"
-#include "fs/close.h"
+#include "fs/file/close.h"
 #include "fs/coherence/deleg.h"
 #include "fs/lookup/entry.h"
 #include "fs/coherence/file_info.h"
-#include "fs/flush.h"
-#include "fs/late.h"
-#include "fs/opening.h"
+#include "fs/file/flush.h"
+#include "fs/file/late.h"
+#include "fs/file/opening.h"
 #include "fs/ops.h"
-#include "fs/retry.h"
+#include "fs/file/retry.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

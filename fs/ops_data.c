@@ -16,20 +16,20 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "fs/append.h"
-#include "fs/cached.h"
+#include "fs/file/append.h"
+#include "fs/file/cached.h"
 #include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
-#include "fs/flush.h"
-#include "fs/late.h"
+#include "fs/file/flush.h"
+#include "fs/file/late.h"
 #include "fs/ops.h"
 #include "fs/kernel/order.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/reply.h"
 #include "fs/kernel/turn.h"
 #include "fs/kernel/worker.h"
-#include "fs/write.h"
+#include "fs/file/write.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -7,13 +7,13 @@
 #include <fcntl.h>
 
 #include "fs/coherence/change.h"
-#include "fs/close.h"
+#include "fs/file/close.h"
 #include "fs/coherence/deleg.h"
 #include "fs/lookup/entry.h"
-#include "fs/flush.h"
-#include "fs/late.h"
-#include "fs/locker.h"
-#include "fs/opening.h"
+#include "fs/file/flush.h"
+#include "fs/file/late.h"
+#include "fs/file/locker.h"
+#include "fs/file/opening.h"
 #include "fs/ops.h"
 #include "fs/kernel/turn.h"
 

@@ -26,10 +26,10 @@
 #include <sys/file.h>
 
 #include "fs/coherence/deleg.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
-#include "fs/late.h"
-#include "fs/locker.h"
+#include "fs/file/late.h"
+#include "fs/file/locker.h"
 #include "fs/ops.h"
 #include "fs/kernel/turn.h"
 #include "transport/log.h"

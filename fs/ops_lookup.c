@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "fs/lookup/entry.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/lookup/listed.h"
 #include "fs/lookup/lister.h"
 #include "fs/lookup/listing.h"
 #include "fs/known/names.h"
 #include "fs/ops.h"
-#include "fs/retry.h"
+#include "fs/file/retry.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 

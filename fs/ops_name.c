@@ -12,12 +12,12 @@
 #include "fs/known/attr.h"
 #include "fs/coherence/deleg.h"
 #include "fs/lookup/entry.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/known/names.h"
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "fs/ops.h"
-#include "fs/silly.h"
-#include "fs/silly_give.h"
+#include "fs/file/silly.h"
+#include "fs/file/silly_give.h"
 
 #define RMDIR_TRIES 16 /* RMDIR is sent again when a silly name has gone, from any directory */
 

@@ -14,11 +14,11 @@
 
 #include "fs/coherence/change.h"
 #include "fs/known/file.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
-#include "fs/late.h"
+#include "fs/file/late.h"
 #include "fs/ops.h"
-#include "fs/write.h"
+#include "fs/file/write.h"
 
 /* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */
 #define COPY_MAX (1u << 30)

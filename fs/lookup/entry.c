@@ -10,11 +10,11 @@
 #include "fs/known/attr.h"
 #include "fs/coherence/change.h"
 #include "fs/coherence/deleg.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "fs/coherence/notify.h"
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "fs/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/worker.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/append.h"
+#include "fs/file/append.h"
 #include "tests/unit/kernel-file.h"
 
 static void what_is_appended_goes_to_the_end_on_the_server(void **state)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/cached.h"
+#include "fs/file/cached.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "fs/ops.h"
 #include "fs/upcall.h"
 #include "tests/unit/fs-fixture.h"

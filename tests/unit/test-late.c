@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/late.h"
+#include "fs/file/late.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "fs/locker.h"
+#include "fs/file/locker.h"
 #include "transport/clock.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"

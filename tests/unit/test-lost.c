@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/known/lost.h"
 #include "fs/known/names.h"
 #include "tests/unit/fs-fixture.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 

@@ -18,7 +18,7 @@
 
 #include "fs/coherence/change.h"
 #include "fs/known/file.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "transport/clock.h"

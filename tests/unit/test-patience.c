@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/patience.h"
+#include "fs/file/patience.h"
 #include "tests/unit/fake-groups.h"
 
 #define DEFAULT "proc/sys/fs/fuse/default_request_timeout"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
-#include "fs/retry.h"
+#include "fs/file/opening.h"
+#include "fs/file/retry.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 

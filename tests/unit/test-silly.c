@@ -13,9 +13,9 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
-#include "fs/silly.h"
-#include "fs/silly_give.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
+#include "fs/file/silly_give.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 

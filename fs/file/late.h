@@ -21,8 +21,8 @@
  * still execute the call. At the end of the mount the daemon waits for such calls, but not for long
  * (late_drain()).
  */
-#ifndef RNFS_FS_LATE_H
-#define RNFS_FS_LATE_H
+#ifndef RNFS_FS_FILE_LATE_H
+#define RNFS_FS_FILE_LATE_H
 
 #include "fs/kernel/request.h"
 

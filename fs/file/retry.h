@@ -14,8 +14,8 @@
  * A thread's place is its number modulo the size of the table. A thread that takes the place of
  * another ends the other's hold. Any thread may call any function. The lock is a leaf.
  */
-#ifndef RNFS_FS_RETRY_H
-#define RNFS_FS_RETRY_H
+#ifndef RNFS_FS_FILE_RETRY_H
+#define RNFS_FS_FILE_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,8 +19,8 @@
  * Order: openings.lock, then an inode's lock, which guards nopen, unlinking and settling. No step
  * of a request is called with one of them held.
  */
-#ifndef RNFS_FS_OPENING_H
-#define RNFS_FS_OPENING_H
+#ifndef RNFS_FS_FILE_OPENING_H
+#define RNFS_FS_FILE_OPENING_H
 
 #include "fs/kernel/request.h"
 

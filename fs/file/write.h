@@ -13,8 +13,8 @@
  *   - a lock on the file may be lost (nfs_locks_doubtful()): then a write that relies on the lock
  *     must fail.
  */
-#ifndef RNFS_FS_WRITE_H
-#define RNFS_FS_WRITE_H
+#ifndef RNFS_FS_FILE_WRITE_H
+#define RNFS_FS_FILE_WRITE_H
 
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"

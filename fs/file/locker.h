@@ -22,8 +22,8 @@
  *
  * An inode's lock guards its list and counts.
  */
-#ifndef RNFS_FS_LOCKER_H
-#define RNFS_FS_LOCKER_H
+#ifndef RNFS_FS_FILE_LOCKER_H
+#define RNFS_FS_FILE_LOCKER_H
 
 #include "fs/known/file.h"
 #include "fs/kernel/request.h"

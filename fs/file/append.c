@@ -40,7 +40,7 @@
  *
  * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */
-#include "fs/append.h"
+#include "fs/file/append.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,9 +51,9 @@
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/coherence/inval.h"
-#include "fs/late.h"
+#include "fs/file/late.h"
 #include "fs/known/lost.h"
-#include "fs/write.h"
+#include "fs/file/write.h"
 #include "transport/log.h"
 
 STAILQ_HEAD(append_queue, request); /* by request.wait */

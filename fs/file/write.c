@@ -3,7 +3,7 @@
  *
  * write: WRITEs of the kernel's.
  */
-#include "fs/write.h"
+#include "fs/file/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
-#include "fs/flush.h"
-#include "fs/locker.h"
+#include "fs/file/flush.h"
+#include "fs/file/locker.h"
 #include "fs/kernel/worker.h"
 #include "transport/log.h"
 

@@ -13,8 +13,8 @@
  * A daemon can tell the kernel a bound of its own, but cannot read the one in force. So the daemon
  * reads the settings when it answers INIT.
  */
-#ifndef RNFS_FS_PATIENCE_H
-#define RNFS_FS_PATIENCE_H
+#ifndef RNFS_FS_FILE_PATIENCE_H
+#define RNFS_FS_FILE_PATIENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

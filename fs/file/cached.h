@@ -8,8 +8,8 @@
  * the cache's READ. A request that waits for a block already has memory of its own, so that it need
  * not wait for memory when the block does not come.
  */
-#ifndef RNFS_FS_CACHED_H
-#define RNFS_FS_CACHED_H
+#ifndef RNFS_FS_FILE_CACHED_H
+#define RNFS_FS_FILE_CACHED_H
 
 #include "fs/known/fs.h"
 #include "fs/known/file.h"

@@ -3,7 +3,7 @@
  *
  * cached: READs that are answered from the cache.
  */
-#include "fs/cached.h"
+#include "fs/file/cached.h"
 
 #include <errno.h>
 #include <fcntl.h>

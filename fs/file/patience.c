@@ -3,7 +3,7 @@
  *
  * patience: how long the kernel waits for the answer to a request.
  */
-#include "fs/patience.h"
+#include "fs/file/patience.h"
 
 #include <errno.h>
 #include <limits.h>

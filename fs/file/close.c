@@ -3,14 +3,14 @@
  *
  * close: the end of an open file.
  */
-#include "fs/close.h"
+#include "fs/file/close.h"
 
 #include "fs/coherence/change.h"
-#include "fs/flush.h"
-#include "fs/late.h"
-#include "fs/locker.h"
-#include "fs/opening.h"
-#include "fs/silly.h"
+#include "fs/file/flush.h"
+#include "fs/file/late.h"
+#include "fs/file/locker.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
 #include "transport/log.h"
 
 static void closed(struct request *r)

@@ -4,8 +4,8 @@
  * close: the end of an open file. Written data is committed, locks are cleared, the server closes
  * the file, and a silly name is removed if this was the last open file.
  */
-#ifndef RNFS_FS_CLOSE_H
-#define RNFS_FS_CLOSE_H
+#ifndef RNFS_FS_FILE_CLOSE_H
+#define RNFS_FS_FILE_CLOSE_H
 
 #include "fs/known/file.h"
 

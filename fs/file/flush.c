@@ -3,7 +3,7 @@
  *
  * flush: requests that wait until data written to a file before is on the server.
  */
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * another. An inode counts its LATE requests. Where the count is 0, as nearly always, no thread
  * takes the lock.
  */
-#include "fs/late.h"
+#include "fs/file/late.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "fs/coherence/change.h"
 #include "fs/kernel/ending.h"
-#include "fs/flush.h"
+#include "fs/file/flush.h"
 #include "transport/clock.h"
 
 #define DRAIN_NS      (3 * NSEC_PER_SEC)

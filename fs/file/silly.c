@@ -3,7 +3,7 @@
  *
  * silly: names that keep unlinked files alive until their last close.
  */
-#include "fs/silly.h"
+#include "fs/file/silly.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * locker: the owners that may hold locks on a file, and clearing the locks that they leave behind.
  */
-#include "fs/locker.h"
+#include "fs/file/locker.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * silly_give: gives files silly names, and takes the names back.
  */
-#include "fs/silly_give.h"
+#include "fs/file/silly_give.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
-#include "fs/opening.h"
-#include "fs/silly.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
 #include "transport/log.h"
 
 static struct nfs_name name_of(const struct silly *s)

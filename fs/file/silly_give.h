@@ -10,8 +10,8 @@
  *
  * Locks. As silly.h: an inode's lock guards its silly.
  */
-#ifndef RNFS_FS_SILLY_GIVE_H
-#define RNFS_FS_SILLY_GIVE_H
+#ifndef RNFS_FS_FILE_SILLY_GIVE_H
+#define RNFS_FS_FILE_SILLY_GIVE_H
 
 #include "fs/kernel/request.h"
 

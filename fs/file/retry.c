@@ -3,15 +3,15 @@
  *
  * retry: files that a thread is about to open again.
  */
-#include "fs/retry.h"
+#include "fs/file/retry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "fs/known/fs.h"
-#include "fs/opening.h"
-#include "fs/silly.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
 #include "transport/clock.h"
 
 #define PLACES 256u

@@ -12,8 +12,8 @@
  * the same COMPOUND as the WRITE (struct nfs_then). filedata reports lost data (cache/filedata.h).
  * LOOKUP and READDIR do not wait: flush_size() corrects the sizes that they tell.
  */
-#ifndef RNFS_FS_FLUSH_H
-#define RNFS_FS_FLUSH_H
+#ifndef RNFS_FS_FILE_FLUSH_H
+#define RNFS_FS_FILE_FLUSH_H
 
 #include "cache/writeback.h"
 #include "fs/known/fs.h"

@@ -3,8 +3,8 @@
  *
  * append: WRITE through a descriptor that is O_APPEND.
  */
-#ifndef RNFS_FS_APPEND_H
-#define RNFS_FS_APPEND_H
+#ifndef RNFS_FS_FILE_APPEND_H
+#define RNFS_FS_FILE_APPEND_H
 
 #include "fs/kernel/request.h"
 

@@ -22,8 +22,8 @@
  * Locks. silly_names.lock, a leaf, guards the members that say so. An inode's lock guards its
  * silly.
  */
-#ifndef RNFS_FS_SILLY_H
-#define RNFS_FS_SILLY_H
+#ifndef RNFS_FS_FILE_SILLY_H
+#define RNFS_FS_FILE_SILLY_H
 
 #include "fs/kernel/request.h"
 

@@ -3,7 +3,7 @@
  *
  * opening: opens of files whose names are being removed, or that are not quite made yet.
  */
-#include "fs/opening.h"
+#include "fs/file/opening.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>
