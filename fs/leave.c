@@ -14,7 +14,7 @@
 #include "fs/metrics_file.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/file/retry.h"
 #include "fs/kernel/request.h"

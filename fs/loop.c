@@ -14,7 +14,7 @@
 #include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/signals.h"
 #include "fs/file/silly.h"

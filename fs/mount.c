@@ -23,7 +23,7 @@
 #include "cli/sidecar.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/event.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -21,7 +21,7 @@
 
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/worker.h"
 #include "tests/unit/fs-fixture.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"

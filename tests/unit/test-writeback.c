@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "tests/unit/kernel-gather.h"
 
 static void close_file_again(void)

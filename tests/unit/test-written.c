@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "fs/coherence/change.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "tests/unit/kernel-gather.h"
 #include "transport/clock.h"
 

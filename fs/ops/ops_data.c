@@ -23,7 +23,7 @@
 #include "fs/known/file.h"
 #include "fs/file/flush.h"
 #include "fs/file/late.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/order.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/reply.h"

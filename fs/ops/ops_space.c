@@ -17,7 +17,7 @@
 #include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/file/write.h"
 
 /* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */

@@ -30,7 +30,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/file/locker.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 #include "transport/log.h"
 

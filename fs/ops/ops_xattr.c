@@ -18,7 +18,7 @@
 
 #include "fs/coherence/change.h"
 #include "fs/lookup/entry.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "transport/clock.h"
 
 #define USER	 "user."

@@ -16,7 +16,7 @@
 #include "fs/file/flush.h"
 #include "fs/file/late.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/file/retry.h"
 #include "transport/clock.h"
 #include "transport/log.h"

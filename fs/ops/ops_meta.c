@@ -17,7 +17,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/log.h"

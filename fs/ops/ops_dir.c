@@ -16,7 +16,7 @@
 #include "fs/lookup/dirents.h"
 #include "fs/lookup/entry.h"
 #include "fs/lookup/listing.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "transport/clock.h"
 
 /* for so long a listing begun at the open serves the first read */

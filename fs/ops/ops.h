@@ -4,8 +4,8 @@
  * ops: the operations that the kernel asks for, spread over ops_*.c by their objects. Each begins
  * on a worker, called by libfuse, and ends on the thread that sees the last answer from the server.
  */
-#ifndef RNFS_FS_OPS_H
-#define RNFS_FS_OPS_H
+#ifndef RNFS_FS_OPS_OPS_H
+#define RNFS_FS_OPS_OPS_H
 
 #include <sys/stat.h>
 

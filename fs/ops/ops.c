@@ -3,7 +3,7 @@
  *
  * ops: the operations of a mount, which libfuse calls.
  */
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 
 #include "fs/file/append.h"
 #include "fs/file/cached.h"

@@ -15,7 +15,7 @@
 #include "fs/file/flush.h"
 #include "fs/known/names.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/file/silly.h"
 #include "fs/file/silly_give.h"
 

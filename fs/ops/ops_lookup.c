@@ -12,7 +12,7 @@
 #include "fs/lookup/lister.h"
 #include "fs/lookup/listing.h"
 #include "fs/known/names.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/file/retry.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"

@@ -17,7 +17,7 @@
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/file/retry.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"

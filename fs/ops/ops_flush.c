@@ -14,7 +14,7 @@
 #include "fs/file/late.h"
 #include "fs/file/locker.h"
 #include "fs/file/opening.h"
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 
 /* As flush_waits(). If the times of the file are still to be set, they are set behind the WRITE if
