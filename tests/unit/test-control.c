@@ -24,7 +24,7 @@
 
 #include "cli/contact.h"
 #include "cli/runtime_dir.h"
-#include "fs/control.h"
+#include "fs/program/control.h"
 #include "tests/unit/fs-fixture.h"
 #include "transport/log.h"
 

@@ -16,7 +16,7 @@
 
 #include "fs/coherence/deleg.h"
 #include "fs/known/file.h"
-#include "fs/upcall.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 #include "transport/clock.h"

@@ -14,7 +14,7 @@
 
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
-#include "fs/upcall.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

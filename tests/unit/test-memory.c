@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cache/cache.h"
-#include "fs/memory.h"
+#include "fs/program/memory.h"
 #include "tests/unit/fake-groups.h"
 
 #define MIB    ((size_t)1 << 20)

@@ -17,7 +17,7 @@
 
 #include "fs/coherence/deleg.h"
 #include "fs/coherence/recall.h"
-#include "fs/upcall.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
 #include "transport/clock.h"

@@ -3,7 +3,7 @@
  *
  * mount: the mount point, and the FUSE session on it.
  */
-#include "fs/mount.h"
+#include "fs/program/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

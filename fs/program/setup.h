@@ -5,8 +5,8 @@
  *
  *     setup_begin -> [fs->client is made] -> setup_root -> requests -> setup_end
  */
-#ifndef RNFS_FS_SETUP_H
-#define RNFS_FS_SETUP_H
+#ifndef RNFS_FS_PROGRAM_SETUP_H
+#define RNFS_FS_PROGRAM_SETUP_H
 
 #include "fs/known/fs.h"
 

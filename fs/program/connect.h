@@ -3,8 +3,8 @@
  *
  * connect: from the options to a mounted export, over the first transport that works.
  */
-#ifndef RNFS_FS_CONNECT_H
-#define RNFS_FS_CONNECT_H
+#ifndef RNFS_FS_PROGRAM_CONNECT_H
+#define RNFS_FS_PROGRAM_CONNECT_H
 
 #include "fs/options/option.h"
 #include "nfsproto/nfs_client.h"

@@ -3,7 +3,7 @@
  *
  * loop: the main thread's work while the mount is used.
  */
-#include "fs/loop.h"
+#include "fs/program/loop.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include "cli/fuse_fd.h"
 #include "fs/coherence/announce.h"
 #include "fs/kernel/ending.h"
-#include "fs/memory.h"
-#include "fs/mount.h"
+#include "fs/program/memory.h"
+#include "fs/program/mount.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/request.h"

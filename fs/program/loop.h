@@ -11,8 +11,8 @@
  * The first signal to end unmounts, and sends written data to the server. Programs that have files
  * open have two seconds to close them, or until the next signal.
  */
-#ifndef RNFS_FS_LOOP_H
-#define RNFS_FS_LOOP_H
+#ifndef RNFS_FS_PROGRAM_LOOP_H
+#define RNFS_FS_PROGRAM_LOOP_H
 
 #include "fs/known/fs.h"
 #include "fs/kernel/service.h"

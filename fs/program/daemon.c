@@ -6,7 +6,7 @@
  * The verdict is one message on a pipe: a NUL byte for success, else the sentence. The end of the
  * pipe without one means that the daemon died.
  */
-#include "fs/daemon.h"
+#include "fs/program/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>

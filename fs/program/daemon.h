@@ -7,8 +7,8 @@
  * until the daemon's verdict. It exits with 0 only once the mount is usable; else it prints the
  * daemon's sentence.
  */
-#ifndef RNFS_FS_DAEMON_H
-#define RNFS_FS_DAEMON_H
+#ifndef RNFS_FS_PROGRAM_DAEMON_H
+#define RNFS_FS_PROGRAM_DAEMON_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
  * stop unset. So a thread that never comes back from its file can be left behind; it has nothing
  * but its own memory, which is not freed then.
  */
-#include "fs/metrics_file.h"
+#include "fs/program/metrics_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

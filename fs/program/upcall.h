@@ -9,8 +9,8 @@
  *     attributes       handled as if an answer had brought them (change.h)
  *     connection       the log says that the server does not answer, and that it answers again
  */
-#ifndef RNFS_FS_UPCALL_H
-#define RNFS_FS_UPCALL_H
+#ifndef RNFS_FS_PROGRAM_UPCALL_H
+#define RNFS_FS_PROGRAM_UPCALL_H
 
 #include "nfsproto/nfs_client.h"
 

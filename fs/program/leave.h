@@ -7,8 +7,8 @@
  *
  * For the main thread.
  */
-#ifndef RNFS_FS_LEAVE_H
-#define RNFS_FS_LEAVE_H
+#ifndef RNFS_FS_PROGRAM_LEAVE_H
+#define RNFS_FS_PROGRAM_LEAVE_H
 
 #include "fs/known/fs.h"
 

@@ -3,22 +3,22 @@
  *
  * leave: the end of a mount.
  */
-#include "fs/leave.h"
+#include "fs/program/leave.h"
 
-#include "fs/control.h"
+#include "fs/program/control.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/ending.h"
 #include "fs/file/flush.h"
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
-#include "fs/metrics_file.h"
+#include "fs/program/metrics_file.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/file/retry.h"
 #include "fs/kernel/request.h"
-#include "fs/setup.h"
+#include "fs/program/setup.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"
 

@@ -3,7 +3,7 @@
  *
  * setup: making the parts of a mount, and freeing them.
  */
-#include "fs/setup.h"
+#include "fs/program/setup.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/lookup/listing.h"
-#include "fs/memory.h"
+#include "fs/program/memory.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"

@@ -7,8 +7,8 @@
  * it: a reader finds a whole file. The file may be on a file system that does not answer; then the
  * thread waits, and nothing else. At the end of the mount the file is removed.
  */
-#ifndef RNFS_FS_METRICS_FILE_H
-#define RNFS_FS_METRICS_FILE_H
+#ifndef RNFS_FS_PROGRAM_METRICS_FILE_H
+#define RNFS_FS_PROGRAM_METRICS_FILE_H
 
 #include "fs/known/fs.h"
 #include "transport/err.h"

@@ -3,7 +3,7 @@
  *
  * connect: from the options to a mounted export, over the first transport that works.
  */
-#include "fs/connect.h"
+#include "fs/program/connect.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * memory: how much of the machine's memory a mount takes, and how it gives it back.
  */
-#include "fs/memory.h"
+#include "fs/program/memory.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -12,10 +12,10 @@
  * sees meanwhile whether the mount is still wanted. A failure is for good if time does not help:
  * the server answers, and has no such export, say.
  */
-#ifndef RNFS_FS_FIRST_H
-#define RNFS_FS_FIRST_H
+#ifndef RNFS_FS_PROGRAM_FIRST_H
+#define RNFS_FS_PROGRAM_FIRST_H
 
-#include "fs/daemon.h"
+#include "fs/program/daemon.h"
 #include "fs/known/fs.h"
 
 enum first_end {

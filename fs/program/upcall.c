@@ -3,7 +3,7 @@
  *
  * upcall: events that the NFS client reports unasked.
  */
-#include "fs/upcall.h"
+#include "fs/program/upcall.h"
 
 #include "fs/coherence/announce.h"
 #include "fs/coherence/change.h"

@@ -18,8 +18,8 @@
  *
  * The main thread calls these functions, except memory_bytes().
  */
-#ifndef RNFS_FS_MEMORY_H
-#define RNFS_FS_MEMORY_H
+#ifndef RNFS_FS_PROGRAM_MEMORY_H
+#define RNFS_FS_PROGRAM_MEMORY_H
 
 #include "fs/known/fs.h"
 

@@ -3,8 +3,8 @@
  *
  * mount: the mount point, and the FUSE session on it.
  */
-#ifndef RNFS_FS_MOUNT_H
-#define RNFS_FS_MOUNT_H
+#ifndef RNFS_FS_PROGRAM_MOUNT_H
+#define RNFS_FS_PROGRAM_MOUNT_H
 
 #include <stdbool.h>
 

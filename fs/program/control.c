@@ -11,7 +11,7 @@
  *
  * All of struct control but `stop` belongs to the thread, once that runs.
  */
-#include "fs/control.h"
+#include "fs/program/control.h"
 
 #include <errno.h>
 #include <poll.h>

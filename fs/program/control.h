@@ -12,8 +12,8 @@
  * its connection is closed. When all places are taken, a newcomer takes the place of the connection
  * that has been idle for longest: of all, or of those that are being answered.
  */
-#ifndef RNFS_FS_CONTROL_H
-#define RNFS_FS_CONTROL_H
+#ifndef RNFS_FS_PROGRAM_CONTROL_H
+#define RNFS_FS_PROGRAM_CONTROL_H
 
 #include "fs/known/fs.h"
 #include "transport/err.h"

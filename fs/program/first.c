@@ -3,7 +3,7 @@
  *
  * first: the first connection of a mount.
  */
-#include "fs/first.h"
+#include "fs/program/first.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,8 +15,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "fs/connect.h"
-#include "fs/upcall.h"
+#include "fs/program/connect.h"
+#include "fs/program/upcall.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
