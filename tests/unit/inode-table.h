@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * A table of inodes with file handles made of numbers, for unit tests of fs/inode.
+ * A table of inodes with file handles made of numbers, for unit tests of fs/known/inode.
  */
 #ifndef RNFS_TESTS_INODE_TABLE_H
 #define RNFS_TESTS_INODE_TABLE_H

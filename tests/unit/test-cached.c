@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/cached, and of cache/fetch below: the cache answers READs of the kernel.
+ * Unit tests of fs/file/cached, and of cache/fetch below: the cache answers READs of the kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

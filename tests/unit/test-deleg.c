@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/deleg: the trust in attributes of a delegated file, opens without the server,
- * and
- * the end of both.
+ * Unit tests of fs/coherence/deleg: the trust in attributes of a delegated file, opens without the
+ * server, and the end of both.
  */
 #include <errno.h>
 #include <fcntl.h>

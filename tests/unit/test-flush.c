@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/flush and cache/writeout: operations that go together with the WRITE that they
- * wait for.
+ * Unit tests of fs/file/flush and cache/writeout: operations that go together with the WRITE that
+ * they wait for.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/late: requests that wait for a change of data that a killed process has left
- * under way.
+ * Unit tests of fs/file/late: requests that wait for a change of data that a killed process has
+ * left under way.
  */
 #include <errno.h>
 #include <fcntl.h>

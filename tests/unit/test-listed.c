@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/listed, and of fs/lister: names that are answered from listings, and the
- * listings
- * made for such answers.
+ * Unit tests of fs/lookup/listed, and of fs/lookup/lister: names that are answered from listings,
+ * and the listings made for such answers.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_file: opening, creating, flushing and closing as the kernel asks for them,
- * and which opener is told of lost data.
+ * Unit tests of fs/ops/ops_file: opening, creating, flushing and closing as the kernel asks for
+ * them, and which opener is told of lost data.
  */
 #include <errno.h>
 #include <fcntl.h>

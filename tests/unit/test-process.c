@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/process.
+ * Unit tests of fs/kernel/process.
  */
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/repeat: the server says that a file ends, and the kernel believes in more bytes.
+ * Unit tests of fs/coherence/repeat: the server says that a file ends, and the kernel believes in
+ * more bytes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/request: the steps of a request, requests of the daemon, and killed processes.
+ * Unit tests of fs/kernel/request: the steps of a request, requests of the daemon, and killed
+ * processes.
  */
 #include <errno.h>
 #include <fcntl.h>

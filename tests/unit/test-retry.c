@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/retry.
+ * Unit tests of fs/file/retry.
  */
 #include <setjmp.h>
 #include <stdarg.h>

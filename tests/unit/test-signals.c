@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/signals.
+ * Unit tests of fs/kernel/signals.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/silly, with requests of the daemon and a server that answers at once.
+ * Unit tests of fs/file/silly, with requests of the daemon and a server that answers at once.
  */
 #include <errno.h>
 #include <setjmp.h>
