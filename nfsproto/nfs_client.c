@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfsproto/nfs_address.h"
-#include "nfsproto/nfs_backend.h"
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_address.h"
+#include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_unsure.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -7,8 +7,8 @@
 #ifndef RNFS_NFSPROTO_NFS_CLIENT_H
 #define RNFS_NFSPROTO_NFS_CLIENT_H
 
-#include "nfsproto/nfs_count.h"
-#include "nfsproto/nfs_op.h"
+#include "nfsproto/common/nfs_count.h"
+#include "nfsproto/common/nfs_op.h"
 
 /* --- unasked news from a mount to its user --------------------------------------------------- */
 

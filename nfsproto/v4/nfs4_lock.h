@@ -56,7 +56,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/nfs_client.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs_address.h"
+#include "nfsproto/common/nfs_address.h"
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 	struct addrinfo **list);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "nfsproto/nfs_count.h"
+#include "nfsproto/common/nfs_count.h"
 #include "transport/clock.h"
 
 static struct nfs_counts counts;

@@ -16,7 +16,7 @@
 
 #include "nfs3-fixture.h"
 #include "nfs4-fixture.h"
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 
 static const struct nfs_fh other = {3, {'o', 't', 'h'}};
 

@@ -6,8 +6,8 @@
  * A back end's client begins with a `struct nfs_client`. The front checks parameters and operations
  * (lengths, names, sizes) before it hands them to the back end. So a back end sees only sane input.
  */
-#ifndef RNFS_NFSPROTO_NFS_BACKEND_H
-#define RNFS_NFSPROTO_NFS_BACKEND_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
+#define RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
 
 #include <stddef.h>
 
