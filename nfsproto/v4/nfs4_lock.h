@@ -58,7 +58,7 @@
 
 #include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/common/nfs_op.h"
 
 #define NFS4_LOCK_BUCKETS 64
 

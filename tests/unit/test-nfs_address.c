@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_address, with a resolver of this file.
+ * Unit tests of nfsproto/common/nfs_address, with a resolver of this file.
  */
 #include <arpa/inet.h>
 #include <netdb.h>

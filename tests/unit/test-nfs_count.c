@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_count.
+ * Unit tests of nfsproto/common/nfs_count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
