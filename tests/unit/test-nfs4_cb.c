@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_cb and nfs4_cb_run: the calls that a server may make, in and out
- * of
- * order, sense and nonsense. No connection is needed; test-nfs4_cb_conn.c has tests over
+ * Unit tests of nfsproto/v4/server/nfs4_cb and nfs4_cb_run: the calls that a server may make, in
+ * and out of order, sense and nonsense. No connection is needed; test-nfs4_cb_conn.c has tests over
  * connections.
  */
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_cb over connections that end.
+ * Unit tests of nfsproto/v4/server/nfs4_cb over connections that end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 static const struct nfs4_stateid deleg = {.seqid = 1, .other = "deleg"};

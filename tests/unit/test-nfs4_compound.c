@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_compound: the place in a COMPOUND of a sink's operation.
+ * Unit tests of nfsproto/v4/server/nfs4_compound: the place in a COMPOUND of a sink's operation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nfsproto/v4/nfs4_compound.h"
+#include "nfsproto/v4/server/nfs4_compound.h"
 
 static void a_sink_is_for_its_read(void **state)
 {

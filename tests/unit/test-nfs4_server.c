@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_server: a server alone, without any mount, with users that are
- * no mounts, with two mounts, with two connections.
+ * Unit tests of nfsproto/v4/server/nfs4_server: a server alone, without any mount, with users that
+ * are no mounts, with two mounts, with two connections.
  */
 #include <errno.h>
 #include <fcntl.h>

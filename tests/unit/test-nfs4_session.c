@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_session: establishing a session with a server that refuses, loses
- * replies, falls silent or lies, and giving the session back.
+ * Unit tests of nfsproto/v4/server/nfs4_session: establishing a session with a server that refuses,
+ * loses replies, falls silent or lies, and giving the session back.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_server.h"
+#include "nfsproto/v4/server/nfs4_server.h"
 #include "transport/log.h"
 
 /* Starts a server with this number of connections; NULL with *e set if the start fails; then the

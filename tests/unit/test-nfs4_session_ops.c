@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_session_ops: the requests about client ID, session and stateids,
- * and the use of the answers.
+ * Unit tests of nfsproto/v4/server/nfs4_session_ops: the requests about client ID, session and
+ * stateids, and the use of the answers.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_slots.
+ * Unit tests of nfsproto/v4/server/nfs4_slots.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "nfsproto/v4/nfs4_slots.h"
+#include "nfsproto/v4/server/nfs4_slots.h"
 #include "nfsproto/nfs_client.h"
 
 static void test_lowest_first(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_state, nfs4_recover and nfs4_cb: lost sessions, restarts, revoked
- * state, slots out of step, recalls.
+ * Unit tests of nfsproto/v4/server/nfs4_state, nfs4_recover and nfs4_cb: lost sessions, restarts,
+ * revoked state, slots out of step, recalls.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_task and nfs4_open: answers that mean "again", steps after a
- * change, cancelling at any moment.
+ * Unit tests of nfsproto/v4/server/nfs4_task and nfs4_open: answers that mean "again", steps after
+ * a change, cancelling at any moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 static void test_delay(void **state)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_unsure.h"
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -3,7 +3,7 @@
  *
  * nfs4_slots: the fore channel's slot table. States and invariants: nfs4_slots.h.
  */
-#include "nfsproto/v4/nfs4_slots.h"
+#include "nfsproto/v4/server/nfs4_slots.h"
 
 #include <assert.h>
 

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_server.h"
+#include "nfsproto/v4/server/nfs4_server.h"
 #include "transport/log.h"
 
 #define RES_CAP 2048

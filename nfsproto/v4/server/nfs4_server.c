@@ -8,7 +8,7 @@
  * mount leaves nothing behind: at the end the server knows no client ID of ours, unless the server
  * fell silent.
  */
-#include "nfsproto/v4/nfs4_server.h"
+#include "nfsproto/v4/server/nfs4_server.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -34,15 +34,15 @@
  * its users (nfs4_sync.c). Ops of users are spread over all bound connections (nfs4_server_pick()).
  * When a lost connection is back, the state manager binds it anew.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_SERVER_H
-#define RNFS_NFSPROTO_V4_NFS4_SERVER_H
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SERVER_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_SERVER_H
 
 #include <stdatomic.h>
 
 #include "nfsproto/common/nfs_backend.h"
-#include "nfsproto/v4/nfs4_cb.h"
-#include "nfsproto/v4/nfs4_compound.h"
-#include "nfsproto/v4/nfs4_slots.h"
+#include "nfsproto/v4/server/nfs4_cb.h"
+#include "nfsproto/v4/server/nfs4_compound.h"
+#include "nfsproto/v4/server/nfs4_slots.h"
 
 #define NFS4_MSEC  1000000ull
 #define NFS4_SEC   1000000000ull

@@ -11,8 +11,8 @@
  *     positive   the nfsstat4 with which the operation failed: this was the last result
  *     -EBADMSG   the reply does not parse, or is not the reply to this COMPOUND
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_COMPOUND_H
-#define RNFS_NFSPROTO_V4_NFS4_COMPOUND_H
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_COMPOUND_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_COMPOUND_H
 
 #include "nfsproto/wire/nfs4_attr.h"
 #include "nfsproto/wire/nfs4_xdr.h"

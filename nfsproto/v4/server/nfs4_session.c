@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/common/nfs_connect.h"
 #include "transport/clock.h"
 #include "transport/log.h"

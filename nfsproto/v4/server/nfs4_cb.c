@@ -3,7 +3,7 @@
  *
  * nfs4_cb: the backchannel's session and slots. Execution of callbacks: nfs4_cb_run.c.
  */
-#include "nfsproto/v4/nfs4_cb.h"
+#include "nfsproto/v4/server/nfs4_cb.h"
 
 #include <string.h>
 

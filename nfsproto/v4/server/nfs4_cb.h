@@ -4,8 +4,8 @@
  * nfs4_cb: the callback service for a server's requests to its client (RFC 8881 section 20). Slots:
  * nfs4_cb.c; execution of the requests of a server: nfs4_cb_run.c.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_CB_H
-#define RNFS_NFSPROTO_V4_NFS4_CB_H
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 
 #include <pthread.h>
 #include <stdbool.h>

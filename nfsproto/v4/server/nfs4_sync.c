@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 #define PUMP_MS 50u

@@ -19,8 +19,8 @@
  * limit means that `waiting` is empty, or that the thread that opened the gate or freed the slot is
  * about to start the head of `waiting`.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_SLOTS_H
-#define RNFS_NFSPROTO_V4_NFS4_SLOTS_H
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -7,10 +7,10 @@
  * Every op knows its connection (be.v4.conn), through the connection its server, and its user
  * (be.v4.user; NULL: the op is the server's own). nfs4_task_bind() sets both before any other step.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_TASK_H
-#define RNFS_NFSPROTO_V4_NFS4_TASK_H
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TASK_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_TASK_H
 
-#include "nfsproto/v4/nfs4_server.h"
+#include "nfsproto/v4/server/nfs4_server.h"
 #include "nfsproto/common/lock_ranges.h"
 
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */

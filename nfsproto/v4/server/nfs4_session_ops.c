@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 

@@ -3,7 +3,7 @@
  *
  * nfs4_compound: building a COMPOUND and walking through the reply. Conventions: nfs4_compound.h.
  */
-#include "nfsproto/v4/nfs4_compound.h"
+#include "nfsproto/v4/server/nfs4_compound.h"
 
 #include <errno.h>
 
