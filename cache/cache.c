@@ -21,7 +21,7 @@ struct cache {
 	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
-	pthread_mutex_t lock;	/* what follows */
+	pthread_mutex_t lock;	/* of the fields below */
 	struct cache_ring ring; /* the hand is at its head */
 	unsigned n;		/* blocks in it */
 };

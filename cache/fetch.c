@@ -30,7 +30,7 @@ struct fetches {
 	struct nfs_client *client;
 	uint32_t rsize;
 	struct batch_pool parts;
-	pthread_mutex_t lock; /* what follows; a leaf */
+	pthread_mutex_t lock; /* of the fields below; a leaf */
 	SLIST_HEAD(, fetch) spare;
 	unsigned pending;
 };

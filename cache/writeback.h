@@ -125,7 +125,7 @@ struct written {
 	atomic_bool failing;
 	_Atomic uint64_t
 		redone_at;     /* when data that the server had lost last became NEW; 0: never */
-	pthread_mutex_t lock;  /* what follows */
+	pthread_mutex_t lock;  /* of the fields below */
 	struct writeback *all; /* NULL until there was an extent */
 	struct dirty_file dirty;
 	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */

@@ -45,7 +45,7 @@ struct writeback {
 	uint32_t wsize;
 	struct batch_pool parts;
 	struct writeback_stats stats;
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* of the fields below */
 	SLIST_HEAD(, writeout) spare;
 	unsigned under_way;
 	LIST_HEAD(, written) files; /* those that have extents */
