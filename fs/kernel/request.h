@@ -168,7 +168,8 @@ struct request {
 		TAILQ_ENTRY(request) wait;
 	} late;
 
-	/* in inval.c */
+	/* in inval.c. alone: only the pages of [from, from + len) are invalidated; else all pages,
+	 * and the attributes. */
 	struct {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
@@ -342,8 +343,8 @@ void request_keep_going(struct request *r);
 
 /* r is about to make, move or remove a name in r->dir (and r->to_dir, if there is one). */
 void request_naming_begin(struct request *r);
-/* r has done so, or failed to. To be called before r is answered. May be called again, and without
- * begin; request_free() calls this. */
+/* r has made, moved or removed the name, or has failed. To be called before r is answered. May be
+ * called again, and without begin; request_free() calls this function. */
 void request_naming_end(struct request *r);
 
 /* Before an answer: from now on no interrupt reaches the request. Returns the fuse request to

@@ -86,7 +86,7 @@ struct fs {
 	atomic_bool some_gone; /* requests have become GONE while waiting (request_watch()) */
 
 	atomic_size_t data_limit; /* bytes of pool memory for READ and WRITE data */
-	atomic_size_t data_used;  /* bytes of data_limit in use (data.h) */
+	atomic_size_t data_used;  /* the last number given to an open file as owner of its flocks */
 	_Atomic uint64_t
 		flock_owners;	/* the number of the last owner of flocks that an open file got */
 	atomic_uint open_files; /* open files, opens in flight included (opening.h) */
