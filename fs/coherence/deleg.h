@@ -36,8 +36,8 @@
 /* op, an OPEN of ino that was sent at `asked`, has succeeded. Returns the time from which the
  * answer counts for ino: now if ino is delegated, else `asked`. */
 uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked);
-/* May the server delegate to write a file that is opened with these flags? Then the caller's rights
- * are to be known, for the next open. */
+/* May the server delegate to write a file that is opened with these flags? Then the OPEN asks for
+ * the caller's rights as well, for the next open. */
 bool deleg_to_write_may_come(const struct fs *fs, int flags);
 /* Since when ino is delegated, on clock_ns(), or 0. Also 0 if the delegation is to read and this
  * mount has changed ino since. */

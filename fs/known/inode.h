@@ -402,11 +402,10 @@ bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
  * notification does harm: the kernel also discards answers in flight, and a reader that waits for
  * such an answer goes on with the old attributes. */
 bool inode_must_forget(struct inode *ino);
+/* The kernel is about to be notified. Returns `times` for inode_forgot(). */
+unsigned inode_forgets(struct inode *ino);
 /* The kernel was notified; the notification began at `began`, 0: the kernel has no such inode.
  * times: as inode_forgets() returned. */
-unsigned inode_forgets(struct inode *ino);
-/* The kernel has been notified, after `began`. times: as inode_forgets() returned; 0: the kernel
- * has no such inode. */
 void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
 /* inode_attr_asked(): the kernel asks for attributes. inode_attr_answered(): the kernel is about to
  * get an error, or the answer to the GETATTR sent at `born`. */
