@@ -70,8 +70,8 @@ struct fuse_req;
 typedef void request_step_fn(struct request *r);
 
 #define REQUEST_NAME_MAX 256
-#define REQUEST_BACKGROUND                                                                         \
-	128 /* READs ahead, AIO and the like that the kernel has in flight at a time */
+/* READs ahead, AIO and the like that the kernel has in flight at a time. */
+#define REQUEST_BACKGROUND 128
 
 struct request {
 	struct fs *fs;
