@@ -389,9 +389,8 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
 }
 
-/* Is block i of f absent? With `whole`, a piece is freed and counts as absent. Without `whole`,
- * only such a piece counts as absent that the kernel has fully read and that does not cover [off,
- * end). */
+/* Is block i of f absent, or a piece to be replaced? Frees such a piece: with `whole`, any piece;
+ * without, a piece that the kernel has fully read and that does not cover [off, end). */
 static bool absent_locked(
 	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
 {
