@@ -17,7 +17,7 @@ static bool same_time(struct timespec a, struct timespec b)
 }
 
 /* True: another client has changed the directory. Attributes that were asked for while this mount
- * changed the directory tell nothing. The first ones after that may hide a change by another
+ * changed the directory tell nothing. The first attributes after that may hide a change by another
  * client. */
 static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t seen)
 {
@@ -38,8 +38,8 @@ static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t see
 }
 
 /* Is attr, which the server was asked for at `seen`, newer than the known attributes? If the server
- * was asked before those came, it may have answered the two calls in either order. Then the change
- * attribute tells which is newer, as far as it can. */
+ * was asked before the known attributes came, the server may have answered the two calls in either
+ * order. Then the change attribute tells which is newer, as far as a change attribute can. */
 static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
 {
 	if (seen < ino->attr_from)
@@ -65,7 +65,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 			if (seen > ino->rights_seen)
 				ino->rights_seen = seen;
 		}
-		/* of times, for example, or of the owner to the same owner */
+		/* a change of times, for example, or of the owner to the same owner */
 		own = atomic_load_explicit(&ino->touched, memory_order_relaxed) > ino->attr_seen;
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
@@ -86,7 +86,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	return lost || foreign;
 }
 
-/* Is a, which the server was asked for at `asked`, older than the known attributes, doubted or
+/* Is a, which the server was asked for at `asked`, older than the known attributes, valid or
  * not? */
 static bool is_old_locked(const struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
@@ -147,7 +147,7 @@ bool inode_is_older(struct inode *ino, uint64_t since)
 	bool older;
 
 	pthread_mutex_lock(&ino->lock);
-	/* of two answers that were under way at once either may be newer, unless both are of one
+	/* of two answers in flight at the same time either may be newer, unless both are of one
 	 * page */
 	older = ino->attr_seen <= since && ino->attr_from <= since && ino->rights_seen <= since &&
 		(ino->attr_came <= since || ino->attr_seen == since);
@@ -249,9 +249,10 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 	return known;
 }
 
-/* --- for how long ----------------------------------------------------------------------------- */
+/* --- time-outs -------------------------------------------------------------------------------- */
 
-/* Attributes that have changed since the time-out was set get the shortest one. */
+/* The time-out of the known attributes. Attributes that have changed since the time-out was set get
+ * the shortest one. */
 static unsigned timeout_locked(const struct inode *ino, unsigned min, unsigned max)
 {
 	bool taken = ino->timeout_at && ino->timeout_of == ino->attr.change;
@@ -295,7 +296,8 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 
 /* --- told ------------------------------------------------------------------------------------- */
 
-/* Has the kernel not forgotten attributes since told_times was that? */
+/* Was the kernel told attributes number `times` (as told_times counts) after the last
+ * invalidation? */
 static bool is_since_locked(const struct inode *ino, unsigned times)
 {
 	return (int)(times - ino->told_forgot) > 0;
@@ -547,8 +549,8 @@ void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid)
 	pthread_mutex_unlock(&ino->lock);
 }
 
-/* The attributes show that a name may be another file's: the file has no names left, or its ctime
- * moved when its mtime did not. (After a write both are the same.) */
+/* Do the attributes show that a name may be another file's? The file has no names left, or its
+ * ctime moved when its mtime did not. (After a write both are the same.) */
 static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
 {
 	if (attr->nlink == 0)

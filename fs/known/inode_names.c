@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inode_names: names in a directory: until when answers about them are believed.
+ * inode_names: names in a directory: until when answers about names are believed.
  */
 #include "fs/known/inode.h"
 
 #include "transport/clock.h"
 
-#define LOOKS_NS UINT64_C(5000000000) /* looks count together within that time */
+#define LOOKS_NS UINT64_C(5000000000) /* looks within that time count together */
 
 void inode_naming_begin(struct inode *dir)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lost: files of which something that was written may be lost when the mount ends.
+ * lost: files that may lose written data when the mount ends.
  */
 #include "fs/known/lost.h"
 
@@ -63,7 +63,7 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Puts a slash and a name in front of the text at *at in path, if there is room for them and for
+/* Puts a slash and a name in front of the text at *at in path, if there is room for both and for
  * dots. */
 static bool put_front(char *path, size_t *at, const char *name)
 {
