@@ -89,14 +89,14 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, 
 {
 	uint64_t at;
 
-	if (!atomic_load(&ino->astray) && asked > atomic_load(&ino->astray_at))
+	if (!atomic_load(&ino->append.astray) && asked > atomic_load(&ino->append.astray_at))
 		return false;
 	/* The kernel itself throws away attributes that it asked for before the last such append
 	 * was answered. A notification now would also throw away the attributes that the appender
 	 * asks for. */
 	pthread_mutex_lock(&ino->forgetting);
-	at = atomic_load(&ino->astray_at);
-	if (atomic_load(&ino->astray) || born > at)
+	at = atomic_load(&ino->append.astray_at);
+	if (atomic_load(&ino->append.astray) || born > at)
 		change_notify(fs, ino, -1);
 	pthread_mutex_unlock(&ino->forgetting);
 	return true;
@@ -105,8 +105,8 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, 
 void change_astray_end(const struct fs *fs, struct inode *ino)
 {
 	pthread_mutex_lock(&ino->forgetting);
-	atomic_store(&ino->astray_at, clock_ns());
-	atomic_fetch_sub(&ino->astray, 1);
+	atomic_store(&ino->append.astray_at, clock_ns());
+	atomic_fetch_sub(&ino->append.astray, 1);
 	change_notify(fs, ino, -1);
 	pthread_mutex_unlock(&ino->forgetting);
 }
@@ -202,7 +202,7 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 	}
 	atomic_store(&f->dropping, dropping);
 	/* appended data may stand at a wrong place in the pages (append.c) */
-	return !dropping && !atomic_load(&f->inode->displaced);
+	return !dropping && !atomic_load(&f->inode->append.displaced);
 }
 
 bool change_keeps_own_pages(struct file *f)
@@ -210,7 +210,7 @@ bool change_keeps_own_pages(struct file *f)
 	uint64_t dropping = filechange_open_alone(of(f->inode));
 
 	atomic_store(&f->dropping, dropping);
-	return !dropping && !atomic_load(&f->inode->displaced);
+	return !dropping && !atomic_load(&f->inode->append.displaced);
 }
 
 void change_file_used(struct file *f)

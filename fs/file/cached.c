@@ -121,7 +121,7 @@ void cached_open_end(struct request *r, bool kept)
 
 	if (!kept)
 		atomic_store(&ino->given, false);
-	if (!op->u.open.have_data || atomic_load(&ino->displaced))
+	if (!op->u.open.have_data || atomic_load(&ino->append.displaced))
 		return;
 	/* pages that were not to be kept have been dropped, once */
 	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,

@@ -16,7 +16,7 @@
  * or after some milliseconds.
  *
  * Locks. openings.lock guards the lists of waiting and parked requests, and an inode's settler.
- * Order: openings.lock, then an inode's lock, which guards nopen, unlinking and settling. No step
+ * Order: openings.lock, then an inode's lock, which guards counts in inode.opens. No step
  * of a request is called with one of them held.
  */
 #ifndef RNFS_FS_FILE_OPENING_H

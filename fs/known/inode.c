@@ -122,7 +122,8 @@ struct inode *inode_unref(struct inode *ino)
 
 	/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
-		while ((l = LIST_FIRST(&ino->lockers))) { /* the mount ended before their close */
+		while ((l = LIST_FIRST(
+				&ino->locks.owners))) { /* the mount ended before their close */
 			LIST_REMOVE(l, link);
 			free(l);
 		}
@@ -359,8 +360,8 @@ struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
 
 			LIST_FOREACH (ino, &s->chains[c], hash) {
 				pthread_mutex_lock(&ino->lock);
-				*silly = ino->silly;
-				ino->silly = NULL;
+				*silly = ino->silly.name;
+				ino->silly.name = NULL;
 				pthread_mutex_unlock(&ino->lock);
 				if (*silly) {
 					found = inode_ref(ino);

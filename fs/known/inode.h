@@ -73,25 +73,6 @@ struct inode {
 	atomic_uint told_writes;
 	/* the newest size that the server told, or that an append made */
 	_Atomic uint64_t end;
-	bool appending; /* a request appends to the file; append.c, under its lock */
-	/* append.c: appended data stands elsewhere in the file than in the kernel's pages.
-	 * displaced_end: where the kernel then took the file to end. astray: appends under way that
-	 * the kernel has in the wrong place. astray_at: when the last of the astray appends was
-	 * answered, on clock_ns() */
-	atomic_bool displaced;
-	_Atomic uint64_t displaced_end;
-	atomic_uint astray;
-	_Atomic uint64_t astray_at;
-	/* READs and WRITEs of the file, and the number of WRITEs; order.c, under its lock */
-	LIST_HEAD(, request) under_way;
-	LIST_HEAD(, order_gather) gathering; /* WRITEs that are being gathered */
-	atomic_uint writes;
-	atomic_uint late; /* LATE requests that change its data; late.c */
-	/* turn.c: the process that may be about to write to the file, 0: none; since when, on
-	 * clock_ns(); and the number of requests that wait for the end of the turn */
-	_Atomic pid_t turn;
-	_Atomic uint64_t turn_at;
-	atomic_uint turn_waits;
 	/* the kernel has read from the file, and may have pages, since an open last made the kernel
 	 * drop them */
 	atomic_bool given;
@@ -101,14 +82,8 @@ struct inode {
 	/* the kernel was made to ask for the attributes that an open, or the last WRITE before a
 	 * close, has brought */
 	atomic_bool renewed;
-	_Atomic uint64_t deleg; /* the number of the delegation (deleg.h), 0: none; with deleg_at */
-	atomic_uint writers;	/* open files that allow writing */
-	/* Open files whose pages a program may map and store to. A mapping keeps its file open. */
-	atomic_uint mappers;
 	/* a symbolic link has changed, and the kernel may have read the old target */
 	atomic_bool relinked;
-	atomic_bool is_silly;	 /* the last name is a silly name: stat(2) shows one link less */
-	atomic_uint silly_going; /* removals of silly names under way: st_nlink lasts for no time */
 	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
@@ -123,10 +98,6 @@ struct inode {
 	LIST_HEAD(, name) names_in, names_of;
 	struct complete *complete; /* NULL: nothing is known */
 	bool left;
-
-	/* the listings of the directory that are kept: a whole one, and one that was begun beside;
-	 * listing.c, under its lock */
-	struct listing *listing, *beside;
 
 	/* held while the kernel is made to forget attributes, if there is need; taken before
 	 * lock */
@@ -159,10 +130,7 @@ struct inode {
 	uint64_t answered_at;
 	uint64_t attr_from; /* attributes that were asked for before are known to be wrong */
 	struct grant_list grants;
-	uint64_t deleg_at; /* answers to calls sent from then on are covered by the delegation */
-	bool deleg_writes; /* the delegation is one to write */
-	uint64_t dropped_since; /* deleg_at when a lock last made the daemon drop cached data */
-	uint64_t rights_seen;	/* ACCESS answers to calls sent before are not used */
+	uint64_t rights_seen; /* ACCESS answers to calls sent before are not used */
 	/* The last result of inode_attr_timeout(), in seconds; when the function began to return
 	 * that result (0: never called); and the change attribute that the result belongs to */
 	unsigned timeout;
@@ -185,17 +153,62 @@ struct inode {
 	unsigned looks;
 	uint32_t looked_for; /* the hash of the last name asked for */
 	uint64_t looks_at, unlisted_until;
-	unsigned nopen;	    /* open files, and opens and replacements under way */
-	unsigned unlinking; /* removals of the last name under way: opens wait (opening.h) */
-	unsigned settling;  /* requests that set the times after the file was made (opening.h) */
 	/* the process that was last told to look the name up again, and told_count at that time */
 	int renamed_for;
 	unsigned renamed_at;
-	struct silly *silly;	     /* to be removed at the last close */
-	struct request *settler;     /* the parked request that is to set the times (opening.h) */
-	LIST_HEAD(, locker) lockers; /* owners that may hold locks (locker.h) */
-	unsigned unlocks_pending;    /* releases under way that clear locks (locker.h) */
-	unsigned unlocks_ended;	     /* such releases that have ended so far */
+
+	struct {		     /* open files; opening.c */
+		atomic_uint writers; /* files that are open for writing */
+		/* files whose pages a program may map and store to; a mapping keeps its file open
+		 */
+		atomic_uint mappers;
+		/* under lock */
+		unsigned count;		 /* open files, and opens and replacements under way */
+		unsigned unlinking;	 /* removals of the last name under way: opens wait */
+		unsigned settling;	 /* requests that set the times after the file was made */
+		struct request *settler; /* the parked request that is to set the times */
+	} opens;
+	struct { /* the silly name, which stands for the removed one until the last close; silly.c
+		  */
+		struct silly *name; /* to be removed at the last close; under lock */
+		atomic_bool is;	    /* the last name is a silly name: stat(2) shows one link less */
+		atomic_uint going;  /* removals under way: st_nlink lasts for no time */
+	} silly;
+	struct {		     /* the delegation; deleg.c */
+		_Atomic uint64_t id; /* its number, 0: none; set together with `at` */
+		/* under lock */
+		uint64_t at;	  /* answers to calls sent from then on are covered */
+		bool writes;	  /* the delegation is one to write */
+		uint64_t dropped; /* `at` when a lock last made the daemon drop cached data */
+	} deleg;
+	struct {			    /* under lock; locker.c */
+		LIST_HEAD(, locker) owners; /* that may hold locks */
+		unsigned pending;	    /* releases under way that clear locks */
+		unsigned ended;		    /* such releases that have ended so far */
+	} locks;
+	struct { /* READs and WRITEs of the file; under the lock of order.c */
+		LIST_HEAD(, request) under_way;
+		LIST_HEAD(, order_gather) gathering; /* WRITEs that are being gathered */
+		atomic_uint writes;		     /* the number of WRITEs */
+	} order;
+	struct {		     /* turn.c */
+		_Atomic pid_t pid;   /* the process that may be about to write, 0: none */
+		_Atomic uint64_t at; /* since when */
+		atomic_uint waits;   /* requests that wait for the end of the turn */
+	} turn;
+	struct {	   /* append.c */
+		bool busy; /* a request appends to the file; under the lock of append.c */
+		/* Appended data stands elsewhere in the file than in the kernel's pages.
+		 * kernel_end: where the kernel then took the file to end. */
+		atomic_bool displaced;
+		_Atomic uint64_t kernel_end;
+		atomic_uint astray; /* appends under way that the kernel has in the wrong place */
+		_Atomic uint64_t astray_at; /* when the last of these was answered */
+	} append;
+	struct { /* listings of the directory that are kept; under the lock of listing.c */
+		struct listing *whole, *beside; /* beside: begun beside the program's requests */
+	} listings;
+	atomic_uint late; /* LATE requests that change the data; late.c */
 };
 
 /* root: the root directory of the mount. NULL when out of memory. */

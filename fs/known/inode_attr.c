@@ -391,7 +391,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 
 	pthread_mutex_lock(&ino->lock);
 	old = is_old_locked(ino, attr, asked) || atomic_load(&ino->told_writes) != writes;
-	in_vain = born < ino->notified_at && ino->nopen;
+	in_vain = born < ino->notified_at && ino->opens.count;
 	if (old || in_vain) {
 		pthread_mutex_unlock(&ino->lock);
 		*lasts = false;
@@ -552,7 +552,7 @@ void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid)
 static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
 {
 	if (attr->nlink == 0)
-		return !atomic_load(&ino->is_silly);
+		return !atomic_load(&ino->silly.is);
 	return atomic_load(&ino->told) != attr->change &&
 	       (attr->ctime.tv_sec != attr->mtime.tv_sec ||
 		       attr->ctime.tv_nsec != attr->mtime.tv_nsec);

@@ -59,13 +59,13 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 {
 	struct nfs_attr now = *a;
 
-	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly_going))
+	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly.going))
 		*timeout = 0;
 	if (opening_settling(ino)) /* they are not set yet */
 		now.atime = now.mtime = now.ctime;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
-	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
+	if (atomic_load_explicit(&ino->silly.is, memory_order_relaxed) && st->st_nlink)
 		st->st_nlink--;
 }
 

@@ -100,7 +100,7 @@ static bool getattr_known(struct request *r)
 	else
 		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino) ||
 				(r->u.getattr.reads && change_is_shared(ino))) &&
-			!atomic_load(&ino->displaced) &&
+			!atomic_load(&ino->append.displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &asked);
 	if (!known)
 		return false;
@@ -114,12 +114,12 @@ static bool getattr_known(struct request *r)
  * the believed one. After the same size twice, the kernel has dropped them. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
-	if (!atomic_load(&ino->displaced))
+	if (!atomic_load(&ino->append.displaced))
 		return false;
-	if (size == atomic_load(&ino->displaced_end))
-		return atomic_exchange(&ino->displaced, false);
+	if (size == atomic_load(&ino->append.kernel_end))
+		return atomic_exchange(&ino->append.displaced, false);
 	if (size == atomic_load(&ino->told_size))
-		atomic_store(&ino->displaced, false);
+		atomic_store(&ino->append.displaced, false);
 	return false;
 }
 
@@ -363,7 +363,7 @@ static bool setattr_writes_pages(const struct request *r)
 	uint32_t mask = r->u.setattr.set.mask;
 
 	return mask & (NFS_SET_ATIME | NFS_SET_MTIME) && !(mask & NFS_SET_SIZE) &&
-	       atomic_load(&r->inode->mappers);
+	       atomic_load(&r->inode->opens.mappers);
 }
 
 void ops_setattr(

@@ -74,7 +74,7 @@ static void lseek_done(struct request *r)
 {
 	uint64_t from, len;
 
-	if (r->u.seek.dropped || !atomic_load(&r->file->inode->mappers) ||
+	if (r->u.seek.dropped || !atomic_load(&r->file->inode->opens.mappers) ||
 		!found_hole(&r->batch.first.op, &from, &len)) {
 		lseek_reply(r);
 		return;

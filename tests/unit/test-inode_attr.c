@@ -171,7 +171,7 @@ static void names_are_renewed_at_open(void **state)
 	at.nlink = 0;
 	assert_true(inode_renew_name(a, &at, 1));
 	told(a, &at);
-	atomic_store(&a->is_silly, true);
+	atomic_store(&a->silly.is, true);
 	assert_false(inode_renew_name(a, &at, 1));
 	inode_table_free(t);
 }
@@ -399,7 +399,7 @@ static void answers_thrown_away_do_not_count(void **state)
 	times = inode_forgets(a);
 	inode_forgot(a, times, born + 1);
 	at.size = 20;
-	a->nopen = 1;
+	a->opens.count = 1;
 	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->told_writes, &lasts));
 	assert_false(lasts);
 	assert_true(inode_told_size(a, 30));
@@ -409,7 +409,7 @@ static void answers_thrown_away_do_not_count(void **state)
 	assert_true(inode_must_forget(a));
 	/* the kernel may have made an inode anew since, if it did not hold the inode */
 	inode_forgot(a, times, born + 1);
-	a->nopen = 0;
+	a->opens.count = 0;
 	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->told_writes, &lasts));
 	assert_true(inode_must_forget(a));
 	inode_table_free(t);

@@ -277,7 +277,7 @@ static void it_is_known_what_it_looks_like(void **state)
 /* Data is made safe before the delegation goes back. Further writes do not keep the delegation. */
 static void what_was_written_is_made_safe(void **state)
 {
-	uint64_t id = atomic_load(&ino->deleg);
+	uint64_t id = atomic_load(&ino->deleg.id);
 
 	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* no data was written */
 	assert_int_equal(fake_flushed(fs->client), 4711);
