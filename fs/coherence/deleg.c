@@ -12,7 +12,8 @@
 static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
 {
 	return (writes || !atomic_load(&ino->opens.writers)) &&
-	       atomic_load(&ino->touched) < asked && filechange_is_quiet(&ino->data.change, asked);
+	       atomic_load(&ino->attrs.touched) < asked &&
+	       filechange_is_quiet(&ino->data.change, asked);
 }
 
 uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked)
@@ -52,7 +53,8 @@ static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool
 	*writes = ino->deleg.writes;
 	at = ino->deleg.at;
 	pthread_mutex_unlock(&ino->lock);
-	if ((!*writes && (atomic_load(&ino->opens.writers) || atomic_load(&ino->touched) >= at)) ||
+	if ((!*writes &&
+		    (atomic_load(&ino->opens.writers) || atomic_load(&ino->attrs.touched) >= at)) ||
 		!nfs_deleg_holds(fs->client, &ino->fh, *id))
 		return 0;
 	return at;
@@ -118,7 +120,7 @@ static bool is_safe(struct inode *ino)
 {
 	if (written_dirty(&ino->written))
 		return false;
-	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || inode_links(ino) <= 1;
+	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || attrs_links(&ino->attrs) <= 1;
 }
 
 uint64_t deleg_leaves(const struct fs *fs, struct inode *ino)

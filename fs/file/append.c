@@ -139,7 +139,7 @@ static void append_end(struct request *r, int error)
 	r->u.io.error = error;
 	if (r->batch.first.got && atomic_load(&ino->append.displaced)) {
 		atomic_store(&ino->append.kernel_end, r->u.io.offset + r->batch.first.got);
-		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->view.size, r->u.io.offset + r->batch.first.got);
 	}
 	leave_astray(r);
 	if (drops_pages(r))
@@ -157,7 +157,7 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 
 	if (at != r->u.io.offset + p->got)
 		atomic_store(&r->file->inode->append.displaced, true);
-	atomic_store_explicit(&r->file->inode->end, at + n, memory_order_relaxed);
+	atomic_store_explicit(&r->file->inode->attrs.end, at + n, memory_order_relaxed);
 	p->got += n;
 	if (p->got < p->want)
 		append_send(r);
@@ -305,7 +305,7 @@ static void append_send(struct request *r)
 
 	op->u.write.open = r->file->open;
 	op->u.write.fh = ino->fh;
-	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
+	op->u.write.offset = atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	op->u.write.append = true;
 	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
@@ -325,7 +325,8 @@ void append_start(struct request *r)
 
 	r->batch.first.got = 0;
 	r->batch.first.want = r->batch.data.len;
-	r->u.io.astray = r->u.io.offset != atomic_load_explicit(&ino->end, memory_order_relaxed);
+	r->u.io.astray =
+		r->u.io.offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	if (r->u.io.astray)
 		atomic_fetch_add(&ino->append.astray, 1);
 	pthread_mutex_lock(&a->lock);

@@ -116,7 +116,7 @@ struct request {
 	/* the request that was to set inode's times; this request does so instead */
 	struct request *settler;
 	bool naming; /* between request_naming_begin() and request_naming_end() */
-	bool asks;   /* GETATTR: inode_attr_asked() counts it */
+	bool asks;   /* GETATTR: view_asked() counts it */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
@@ -168,9 +168,9 @@ struct request {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
 		/* of a lock that has been granted: until then at most the request waits for
-		 * inode_attr_quiet(); 0: another request, which does not wait */
+		 * view_is_quiet(); 0: another request, which does not wait */
 		uint64_t waits;
-		bool quiet; /* inode_attr_quiet() when the wait ended */
+		bool quiet; /* view_is_quiet() when the wait ended */
 	} inval;
 
 	/* of written data, for a change of the file by another way than gathered WRITEs */
@@ -202,7 +202,7 @@ struct request {
 			struct part *cut;    /* truncates again the file that CREATE opened */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
-			bool cuts;  /* inode_cut_begin() has been called */
+			bool cuts;  /* view_cut_begin() has been called */
 			bool found; /* CREATE: the file was known here already */
 			bool alone; /* opened without the server, and without attributes */
 		} open;

@@ -92,7 +92,7 @@ bool turn_forbids(struct inode *ino, pid_t pid, uint64_t size)
 {
 	pid_t turn = atomic_load(&ino->turn.pid);
 
-	return turn && ino->type == NFS_REG && inode_shrinks(ino, size) &&
+	return turn && ino->type == NFS_REG && view_shrinks(&ino->view, size) &&
 	       clock_age(clock_ns(), atomic_load(&ino->turn.at)) < TURN_NS && !is_same(turn, pid);
 }
 
@@ -107,7 +107,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 	r->next = next;
 	r->turn_since = clock_ns();
 	if (r->asks)
-		inode_attr_waits(ino);
+		view_waits(&ino->view);
 	pthread_mutex_lock(&t->lock);
 	atomic_fetch_add(&ino->turn.waits, 1);
 	/* 0: turn_end() has been there before r */
@@ -118,7 +118,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 		atomic_fetch_sub(&ino->turn.waits, 1);
 	pthread_mutex_unlock(&t->lock);
 	if (!waits && r->asks)
-		inode_attr_asked(ino);
+		view_asked(&ino->view);
 	return waits;
 }
 
@@ -155,7 +155,7 @@ static void go_on(struct turn_list *taken)
 		STAILQ_REMOVE_HEAD(taken, wait);
 		atomic_fetch_sub(&r->inode->turn.waits, 1);
 		if (r->asks)
-			inode_attr_asked(r->inode);
+			view_asked(&r->inode->view);
 		if (request_is_gone(r))
 			request_end(r, -EINTR);
 		else
@@ -173,7 +173,7 @@ void turn_end(struct fs *fs, struct inode *ino, pid_t pid)
 	struct turn_list taken = STAILQ_HEAD_INITIALIZER(taken);
 	pid_t turn = atomic_load(&ino->turn.pid);
 
-	inode_heard(ino, pid, clock_ns());
+	view_heard(&ino->view, pid, clock_ns());
 	if (!turn || !is_same(turn, pid) ||
 		!atomic_compare_exchange_strong(&ino->turn.pid, &turn, 0) ||
 		!atomic_load(&ino->turn.waits))
@@ -239,7 +239,7 @@ void turn_told(struct fs *fs, struct inode *ino, pid_t tid, uint64_t size)
 	struct turns *t = fs->turns;
 	unsigned n;
 
-	if (ino->type != NFS_REG || !inode_shrinks(ino, size))
+	if (ino->type != NFS_REG || !view_shrinks(&ino->view, size))
 		return;
 	pthread_mutex_lock(&t->lock);
 	forget_locked(t, tid ? tid : UNKNOWN, clock_ns() - HEARD_NS);

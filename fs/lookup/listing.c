@@ -423,7 +423,7 @@ static void account_beside(struct request *r, unsigned n)
 
 	listings_earn(r->fs, -(int)n);
 	if (r->u.list.error)
-		inode_leave_unlisted(r->dir, o->acdirmax * NSEC_PER_SEC);
+		dirnames_leave_unlisted(&r->dir->dirnames, o->acdirmax * NSEC_PER_SEC);
 }
 
 static void fetch_done(struct request *r)
@@ -472,7 +472,7 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	r->next = step;
 	if (!p)
 		return false;
-	inode_listing(r->dir);
+	attrs_listing(&r->dir->attrs);
 	p->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;

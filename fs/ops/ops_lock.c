@@ -177,7 +177,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
-	inode_heard(f->inode, r->pid, r->born);
+	view_heard(&f->inode->view, r->pid, r->born);
 	r->file = f;
 	r->u.lock.owner = owner;
 	r->u.lock.pid = pid;

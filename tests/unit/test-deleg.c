@@ -86,11 +86,11 @@ static void who_may_not_read_does_not(void **state)
 
 	assert_true(asks(O_RDONLY));
 	since = deleg_since(fs, ino);
-	assert_false(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	assert_false(attrs_known_access(&ino->attrs, &stranger, NFS_ACCESS_READ, since - 1, &may));
 	/* an open for execution is by another user, too: that user's access must be known */
 	assert_true(asks(O_RDONLY | NFS_O_EXEC));
-	inode_note_access(ino, &stranger, NFS_ACCESS_READ, 0, clock_ns());
-	assert_true(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	attrs_note_access(&ino->attrs, &stranger, NFS_ACCESS_READ, 0, clock_ns());
+	assert_true(attrs_known_access(&ino->attrs, &stranger, NFS_ACCESS_READ, since - 1, &may));
 	assert_int_equal(may, 0);
 }
 

@@ -109,7 +109,7 @@ static void who_may_not_write_does_not(void **state)
 	const struct rpc_cred *me = &(const struct rpc_cred){.flavor = RPC_AUTH_SYS};
 	uint32_t may;
 
-	assert_false(inode_known_access(ino, me, NFS_ACCESS_MODIFY, since - 1, &may) &&
+	assert_false(attrs_known_access(&ino->attrs, me, NFS_ACCESS_MODIFY, since - 1, &may) &&
 		     !(may & NFS_ACCESS_MODIFY));
 	fake_recall(fs->client, &ino->fh);
 	fake_knobs.denied = NFS_ACCESS_EXTEND;

@@ -36,7 +36,7 @@ static bool cut_elsewhere(struct nfs_op *op)
 	if (!size || op->type != NFS_GETATTR || !nfs_fh_equal(&op->u.getattr.fh, &ino->fh))
 		return false;
 	op->error = 0;
-	op->u.getattr.attr = ino->attr;
+	op->u.getattr.attr = ino->attrs.attr;
 	op->u.getattr.attr.change += 5;
 	op->u.getattr.attr.size = size;
 	return true;
