@@ -22,7 +22,7 @@
  * absent: other blocks need the memory
  *
  * This module does not decide which data is right: the thread that learns of a change drops the
- * data (fs/change.c).
+ * data (fs/coherence/change.c).
  *
  * Eviction. VALID blocks of all files stand in a ring. A hand goes round, and passes over a block
  * as often as the block has chances. A block that the kernel has not fully read has two chances: it

@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fs/first.h"
-#include "fs/fs.h"
-#include "fs/leave.h"
-#include "fs/loop.h"
-#include "fs/mount.h"
-#include "fs/notify.h"
-#include "fs/options.h"
-#include "fs/service.h"
-#include "fs/setup.h"
-#include "fs/stats.h"
-#include "fs/worker.h"
+#include "fs/program/first.h"
+#include "fs/known/fs.h"
+#include "fs/program/leave.h"
+#include "fs/program/loop.h"
+#include "fs/program/mount.h"
+#include "fs/coherence/notify.h"
+#include "fs/options/options.h"
+#include "fs/kernel/service.h"
+#include "fs/program/setup.h"
+#include "fs/observe/stats.h"
+#include "fs/kernel/worker.h"
 #include "tests/simulation/sched.h"
 
 struct mount {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * mount: a mount of rnfs in the simulator, on a device of the kernel's model: the steps of
- * fs/main.c without the process, its command line, signals and control socket.
+ * fs/program/main.c without the process, its command line, signals and control socket.
  */
 #ifndef RNFS_SIMULATION_MOUNT_H
 #define RNFS_SIMULATION_MOUNT_H

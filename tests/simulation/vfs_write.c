@@ -35,8 +35,8 @@ static uint32_t kill_flag(const struct vfs *v)
 								       : 0;
 }
 
-/* Linux asks for security.capability before the bytes or the size of a file change (fs/inode.c,
- * dentry_needs_remove_privs), unless the file is known to have none. The answer does not matter
+/* Linux asks for security.capability before the bytes or the size of a file change
+ * (dentry_needs_remove_privs), unless the file is known to have none. The answer does not matter
  * here: no file has any. */
 void vfs_ask_rights(struct vfs_inode *i)
 {

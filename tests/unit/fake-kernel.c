@@ -19,11 +19,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/notify.h"
-#include "fs/opening.h"
-#include "fs/ops.h"
-#include "fs/repeat.h"
-#include "fs/worker.h"
+#include "fs/coherence/notify.h"
+#include "fs/file/opening.h"
+#include "fs/ops/ops.h"
+#include "fs/coherence/repeat.h"
+#include "fs/kernel/worker.h"
 #include "tests/unit/fs-fixture.h"
 
 #define TICK_MS 20
@@ -353,7 +353,7 @@ int kernel_read(uint64_t node, uint64_t fh, uint64_t off, void *buf, uint32_t si
 {
 	struct answer a;
 
-	do /* as the kernel does after a failed read-ahead: fs/repeat.h */
+	do /* as the kernel does after a failed read-ahead: fs/coherence/repeat.h */
 		a = kernel_wait(kernel_send_read(node, fh, off, size));
 	while (a.error == -EINTR);
 	if (a.error)

@@ -11,7 +11,7 @@
 
 #include <linux/fuse.h>
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 #include "tests/unit/fake-nfs.h"
 
 #define KERNEL_ROOT 1

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "fs/setup.h"
+#include "fs/program/setup.h"
 #include "tests/unit/fake-nfs.h"
 
 struct options fs_fixture_options;

@@ -6,7 +6,7 @@
 #ifndef RNFS_TESTS_FS_FIXTURE_H
 #define RNFS_TESTS_FS_FIXTURE_H
 
-#include "fs/fs.h"
+#include "fs/known/fs.h"
 
 /* With 16 MiB of pool memory; fs_fixture_options may change fs->opt. */
 /* How much the next mount reads ahead; 0, as at first: nothing, and the mount has no cache. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * A table of inodes with file handles made of numbers, for unit tests of fs/inode.
+ * A table of inodes with file handles made of numbers, for unit tests of fs/known/inode.
  */
 #ifndef RNFS_TESTS_INODE_TABLE_H
 #define RNFS_TESTS_INODE_TABLE_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 
 static inline struct nfs_fh fh_of(uint32_t n)
 {

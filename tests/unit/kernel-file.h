@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "tests/unit/kernel-mount.h"
 
 #define SIZE 100000u

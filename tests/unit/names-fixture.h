@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "fs/names.h"
+#include "fs/known/names.h"
 
 static struct inode_table *t;
 static struct names *n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/account: messages are made up.
+ * Unit tests of fs/observe/account: messages are made up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "fs/account.h"
+#include "fs/observe/account.h"
 
 static struct accounts *all;
 static uint64_t number;

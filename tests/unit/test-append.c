@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/append: WRITE through an O_APPEND descriptor, as the kernel asks for it.
+ * Unit tests of fs/file/append: WRITE through an O_APPEND descriptor, as the kernel asks for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/append.h"
+#include "fs/file/append.h"
 #include "tests/unit/kernel-file.h"
 
 static void what_is_appended_goes_to_the_end_on_the_server(void **state)

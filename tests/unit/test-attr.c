@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/attr.
+ * Unit tests of fs/known/attr.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <cmocka.h>
 
-#include "fs/attr.h"
+#include "fs/known/attr.h"
 
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/believed: the sizes that the kernel may believe, by a table of events.
+ * Unit tests of fs/known/believed: the sizes that the kernel may believe, by a table of events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/believed.h"
+#include "fs/known/believed.h"
 
 #define MS    1000000ull
 #define BEGIN (1000 * MS) /* of each test, on the clock */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/busy.
+ * Unit tests of fs/kernel/busy.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cli/ask.h"
-#include "fs/busy.h"
+#include "fs/kernel/busy.h"
 
 static struct busy busy;
 static char text[ANSWER_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/control and of the peer, cli/contact: a mount without a kernel, and a
+ * Unit tests of fs/program/control and of the peer, cli/contact: a mount without a kernel, and a
  * runtime directory of the test. The test of each module needs the other, so both tests share a
  * file.
  */
@@ -24,7 +24,7 @@
 
 #include "cli/contact.h"
 #include "cli/runtime_dir.h"
-#include "fs/control.h"
+#include "fs/program/control.h"
 #include "tests/unit/fs-fixture.h"
 #include "transport/log.h"
 

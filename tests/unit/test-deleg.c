@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/deleg: the trust in attributes of a delegated file, opens without the server,
- * and
- * the end of both.
+ * Unit tests of fs/coherence/deleg: the trust in attributes of a delegated file, opens without the
+ * server, and the end of both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/deleg.h"
-#include "fs/file.h"
-#include "fs/upcall.h"
+#include "fs/coherence/deleg.h"
+#include "fs/known/file.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 #include "transport/clock.h"

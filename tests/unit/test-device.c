@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/device: sockets stand for both open files of the kernel's.
+ * Unit tests of fs/kernel/device: sockets stand for both open files of the kernel's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fs/device.h"
+#include "fs/kernel/device.h"
 
 struct world {
 	struct device *d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ending.
+ * Unit tests of fs/kernel/ending.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/ending.h"
-#include "fs/signals.h"
+#include "fs/kernel/ending.h"
+#include "fs/kernel/signals.h"
 #include "transport/clock.h"
 
 #define USUAL	(3 * NSEC_PER_SEC)

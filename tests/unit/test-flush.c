@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/flush and cache/writeout: operations that go together with the WRITE that they
- * wait for.
+ * Unit tests of fs/file/flush and cache/writeout: operations that go together with the WRITE that
+ * they wait for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
-#include "fs/ops.h"
-#include "fs/upcall.h"
+#include "fs/file/opening.h"
+#include "fs/ops/ops.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/grant, and of how an inode drops its grants.
+ * Unit tests of fs/known/grant, and of how an inode drops its grants.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "transport/clock.h"
 
 static struct grant_list list;

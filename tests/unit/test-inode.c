@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/inode.
+ * Unit tests of fs/known/inode.
  */
 #include <pthread.h>
 #include <setjmp.h>

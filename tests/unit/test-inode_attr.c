@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/inode_attr.
+ * Unit tests of fs/known/inode_attr.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/late: requests that wait for a change of data that a killed process has left
- * under way.
+ * Unit tests of fs/file/late: requests that wait for a change of data that a killed process has
+ * left under way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/late.h"
+#include "fs/file/late.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/listed, and of fs/lister: names that are answered from listings, and the
- * listings
- * made for such answers.
+ * Unit tests of fs/lookup/listed, and of fs/lookup/lister: names that are answered from listings,
+ * and the listings made for such answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +16,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/entry.h"
-#include "fs/listed.h"
-#include "fs/lister.h"
-#include "fs/listing.h"
-#include "fs/names.h"
+#include "fs/lookup/entry.h"
+#include "fs/lookup/listed.h"
+#include "fs/lookup/lister.h"
+#include "fs/lookup/listing.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"

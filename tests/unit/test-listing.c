@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/listing: the requests to the server when fs/ops_dir reads a directory.
+ * Unit tests of fs/lookup/listing: the requests to the server when fs/ops/ops_dir reads a
+ * directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/listing.h"
+#include "fs/lookup/listing.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 

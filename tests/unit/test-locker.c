@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/locker.
+ * Unit tests of fs/file/locker.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "fs/locker.h"
+#include "fs/file/locker.h"
 #include "transport/clock.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"

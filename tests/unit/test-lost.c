@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/lost and of the end of fs/flush: the fate, at the end of the mount, of data that
- * the server does not have.
+ * Unit tests of fs/known/lost and of the end of fs/file/flush: the fate, at the end of the mount,
+ * of data that the server does not have.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/flush.h"
-#include "fs/lost.h"
-#include "fs/names.h"
+#include "fs/file/flush.h"
+#include "fs/known/lost.h"
+#include "fs/known/names.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 

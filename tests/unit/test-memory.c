@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/memory.
+ * Unit tests of fs/program/memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cache/cache.h"
-#include "fs/memory.h"
+#include "fs/program/memory.h"
 #include "tests/unit/fake-groups.h"
 
 #define MIB    ((size_t)1 << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/names, with the inode table that the names belong to.
+ * Unit tests of fs/known/names, with the inode table that the names belong to.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/names_dir: knowledge of all names in a directory, and the end of that knowledge.
- * The sets have a separate test (test-complete.c).
+ * Unit tests of fs/known/names_dir: knowledge of all names in a directory, and the end of that
+ * knowledge. The sets have a separate test (test-complete.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>

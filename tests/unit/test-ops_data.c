@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_data: READ and WRITE as the kernel asks for them.
+ * Unit tests of fs/ops/ops_data: READ and WRITE as the kernel asks for them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
-#include "fs/data.h"
+#include "fs/coherence/change.h"
+#include "fs/kernel/data.h"
 #include "tests/unit/kernel-file.h"
 
 /* --- READ ------------------------------------------------------------------------------------- */

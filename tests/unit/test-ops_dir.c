@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_dir: listings as the kernel asks for them.
+ * Unit tests of fs/ops/ops_dir: listings as the kernel asks for them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_file: opening, creating, flushing and closing as the kernel asks for them,
- * and which opener is told of lost data.
+ * Unit tests of fs/ops/ops_file: opening, creating, flushing and closing as the kernel asks for
+ * them, and which opener is told of lost data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
-#include "fs/file.h"
-#include "fs/flush.h"
-#include "fs/names.h"
-#include "fs/notify.h"
+#include "fs/coherence/change.h"
+#include "fs/known/file.h"
+#include "fs/file/flush.h"
+#include "fs/known/names.h"
+#include "fs/coherence/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"

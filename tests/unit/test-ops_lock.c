@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_lock: locks as the kernel asks for them, of a server that knows one.
+ * Unit tests of fs/ops/ops_lock: locks as the kernel asks for them, of a server that knows one.
  */
 #include <errno.h>
 #include <fcntl.h>

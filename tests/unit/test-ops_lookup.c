@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_lookup, as the kernel asks for it.
+ * Unit tests of fs/ops/ops_lookup, as the kernel asks for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/entry.h"
-#include "fs/names.h"
-#include "fs/notify.h"
+#include "fs/lookup/entry.h"
+#include "fs/known/names.h"
+#include "fs/coherence/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_meta, except looking names up (test-ops_name): attributes and rights as the
- * kernel asks for them.
+ * Unit tests of fs/ops/ops_meta, except looking names up (test-ops_name): attributes and rights as
+ * the kernel asks for them.
  */
 #include <errno.h>
 #include <fcntl.h>

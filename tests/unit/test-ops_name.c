@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_name, as the kernel asks for it.
+ * Unit tests of fs/ops/ops_name, as the kernel asks for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/names.h"
+#include "fs/known/names.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_space: holes, reserved space and copies as the kernel asks for them.
+ * Unit tests of fs/ops/ops_space: holes, reserved space and copies as the kernel asks for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/inode.h"
+#include "fs/known/inode.h"
 #include "tests/unit/kernel-file.h"
 
 static uint64_t node2, fh2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_xattr: extended attributes as the kernel asks for them, of a server that has
- * one attribute.
+ * Unit tests of fs/ops/ops_xattr: extended attributes as the kernel asks for them, of a server that
+ * has one attribute.
  */
 #include <linux/limits.h>
 #include <setjmp.h>

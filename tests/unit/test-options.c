@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "fs/options.h"
+#include "fs/options/options.h"
 
 static struct options o;
 static struct err e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/patience.
+ * Unit tests of fs/file/patience.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/patience.h"
+#include "fs/file/patience.h"
 #include "tests/unit/fake-groups.h"
 
 #define DEFAULT "proc/sys/fs/fuse/default_request_timeout"

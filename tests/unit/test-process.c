@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/process.
+ * Unit tests of fs/kernel/process.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/process.h"
+#include "fs/kernel/process.h"
 
 #define SIG(n) (1ull << ((n)-1))
 

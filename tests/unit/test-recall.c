@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of files with a write delegation (fs/deleg.h, fs/recall.h): opens without the server,
- * the wait of close(2), the answers about the file, and the fate of written data.
+ * Unit tests of files with a write delegation (fs/coherence/deleg.h, fs/coherence/recall.h): opens
+ * without the server, the wait of close(2), the answers about the file, and the fate of written
+ * data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +15,9 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/deleg.h"
-#include "fs/recall.h"
-#include "fs/upcall.h"
+#include "fs/coherence/deleg.h"
+#include "fs/coherence/recall.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
 #include "transport/clock.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/repeat: the server says that a file ends, and the kernel believes in more bytes.
+ * Unit tests of fs/coherence/repeat: the server says that a file ends, and the kernel believes in
+ * more bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/change.h"
-#include "fs/repeat.h"
+#include "fs/coherence/change.h"
+#include "fs/coherence/repeat.h"
 #include "tests/unit/kernel-file.h"
 
 #define FULL	 10000u /* size that the kernel believes */

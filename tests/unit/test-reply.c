@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/reply: a session of libfuse with a file as its device.
+ * Unit tests of fs/kernel/reply: a session of libfuse with a file as its device.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/reply.h"
+#include "fs/kernel/reply.h"
 
 #define PAGE  4096u
 #define PAGES 256u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/request: the steps of a request, requests of the daemon, and killed processes.
+ * Unit tests of fs/kernel/request: the steps of a request, requests of the daemon, and killed
+ * processes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/request.h"
+#include "fs/kernel/request.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/silly, with requests of the daemon and a server that answers at once.
+ * Unit tests of fs/file/silly, with requests of the daemon and a server that answers at once.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -13,9 +13,9 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/opening.h"
-#include "fs/silly.h"
-#include "fs/silly_give.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
+#include "fs/file/silly_give.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/stats.
+ * Unit tests of fs/observe/stats.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/stats.h"
+#include "fs/observe/stats.h"
 
 static void what_was_negotiated_is_one_line(void **state)
 {

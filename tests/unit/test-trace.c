@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/trace.
+ * Unit tests of fs/observe/trace.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "fs/trace.h"
+#include "fs/observe/trace.h"
 
 #define WRITERS	   4u
 #define PER_WRITER 50000u

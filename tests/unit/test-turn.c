@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/turn: another client has cut a file, and a process is about to write.
+ * Unit tests of fs/kernel/turn: another client has cut a file, and a process is about to write.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/turn.h"
+#include "fs/kernel/turn.h"
 #include "tests/unit/kernel-file.h"
 #include "transport/clock.h"
 

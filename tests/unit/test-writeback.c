@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cache/writeback and fs/flush: the fate of writes that were answered before the
+ * Unit tests of cache/writeback and fs/file/flush: the fate of writes that were answered before the
  * server had the data.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/ops.h"
+#include "fs/ops/ops.h"
 #include "tests/unit/kernel-gather.h"
 
 static void close_file_again(void)

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 
-#include "fs/change.h"
-#include "fs/ops.h"
+#include "fs/coherence/change.h"
+#include "fs/ops/ops.h"
 #include "tests/unit/kernel-gather.h"
 #include "transport/clock.h"
 

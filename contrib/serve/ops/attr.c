@@ -28,7 +28,7 @@
 #include "contrib/serve/ops/space.h"
 #include "contrib/serve/ops/xattr.h"
 
-/* fsid major of the exported file system, "rnfs"; fs/nested.c tests for the number */
+/* fsid major of the exported file system, "rnfs"; fs/lookup/nested.c tests for the number */
 #define FSID_ROOT 0x726e6673u
 
 void attr_touch(struct obj *o)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * deleg: files that the server has delegated to this mount.
+ */
+#include "fs/coherence/deleg.h"
+
+#include "transport/clock.h"
+
+/* Is no change of ino by this mount under way, nor was one since `asked`? And, unless the
+ * delegation is to write, can none be about to begin? */
+static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
+{
+	return (writes || !atomic_load(&ino->writers)) && atomic_load(&ino->touched) < asked &&
+	       filechange_is_quiet(&ino->data.change, asked);
+}
+
+uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked)
+{
+	uint64_t id = op->u.open.deleg, now;
+	bool writes = op->u.open.deleg_writes, quiet;
+
+	if (!id)
+		return asked;
+	if (op->u.open.attr.type != NFS_REG) {
+		nfs_deleg_give_back(fs->client, &ino->fh, id);
+		return asked;
+	}
+	now = clock_ns(); /* since() notices changes that begin later */
+	quiet = is_quiet(ino, asked, writes);
+	if (!quiet && !writes)
+		return asked;
+	pthread_mutex_lock(&ino->lock);
+	if (!writes || atomic_load(&ino->deleg) != id)
+		ino->deleg_at = now;
+	ino->deleg_writes = writes;
+	atomic_store(&ino->deleg, id);
+	pthread_mutex_unlock(&ino->lock);
+	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
+}
+
+/* Since when ino is delegated, with the number, and whether the delegation is to write. */
+static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool *writes)
+{
+	uint64_t at;
+
+	*writes = false;
+	if (!atomic_load_explicit(&ino->deleg, memory_order_relaxed))
+		return 0;
+	pthread_mutex_lock(&ino->lock);
+	*id = atomic_load(&ino->deleg);
+	*writes = ino->deleg_writes;
+	at = ino->deleg_at;
+	pthread_mutex_unlock(&ino->lock);
+	if ((!*writes && (atomic_load(&ino->writers) || atomic_load(&ino->touched) >= at)) ||
+		!nfs_deleg_holds(fs->client, &ino->fh, *id))
+		return 0;
+	return at;
+}
+
+bool deleg_to_write_may_come(const struct fs *fs, int flags)
+{
+	return fs->opt->delegations == NFS_DELEGATIONS_WRITE && fs->info.vers_major >= 4 &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
+uint64_t deleg_since(const struct fs *fs, struct inode *ino)
+{
+	uint64_t id;
+	bool writes;
+
+	return since(fs, ino, &id, &writes);
+}
+
+uint64_t deleg_alone_since(const struct fs *fs, struct inode *ino)
+{
+	uint64_t id, at;
+	bool writes;
+
+	at = since(fs, ino, &id, &writes);
+	return writes ? at : 0;
+}
+
+struct nfs_open *deleg_open(
+	const struct fs *fs, struct inode *ino, int flags, const struct rpc_cred *cred)
+{
+	uint64_t id;
+	bool writes;
+
+	if (!since(fs, ino, &id, &writes))
+		return NULL;
+	return nfs_deleg_open(fs->client, &ino->fh, id, flags, cred);
+}
+
+void deleg_changing(const struct fs *fs, struct inode *ino)
+{
+	bool writes;
+
+	if (!atomic_load(&ino->deleg))
+		return;
+	pthread_mutex_lock(&ino->lock);
+	writes = ino->deleg_writes;
+	pthread_mutex_unlock(&ino->lock);
+	if (!writes)
+		deleg_give_back(fs, ino);
+}
+
+void deleg_give_back(const struct fs *fs, struct inode *ino)
+{
+	uint64_t id = atomic_exchange(&ino->deleg, 0);
+
+	if (id)
+		nfs_deleg_give_back(fs->client, &ino->fh, id);
+}
+
+/* Data that is on the server need not be committed if the file goes with this name. */
+static bool is_safe(struct inode *ino)
+{
+	if (written_dirty(&ino->written))
+		return false;
+	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || inode_links(ino) <= 1;
+}
+
+uint64_t deleg_leaves(const struct fs *fs, struct inode *ino)
+{
+	if (is_safe(ino))
+		return atomic_exchange(&ino->deleg, 0);
+	deleg_give_back(fs, ino);
+	return 0;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inval: the thread that makes the kernel drop a file's cached pages.
+ */
+#include "fs/coherence/inval.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/coherence/change.h"
+#include "fs/kernel/ending.h"
+#include "fs/known/file.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define INVAL_STOP_NS (2 * NSEC_PER_SEC)
+#define WAIT_NS	      200000000u /* the longest wait for attributes on their way */
+#define POLL_NS	      1000000u
+
+struct inval {
+	struct fs *fs;
+	pthread_t thread;
+	pthread_mutex_t lock; /* a leaf; guards the members below */
+	pthread_cond_t wake;
+	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
+	struct request *now; /* the kernel drops pages for this one; NULL: none, or GONE */
+	bool stop;
+	bool ended; /* inval_stop() has joined the thread; only its caller's thread uses this */
+};
+
+static struct inode *inode_of_job(const struct request *r)
+{
+	return r->inode ? r->inode : r->file->inode;
+}
+
+/* Has the kernel nothing to forget? Attributes that a thread asks for after the wait are newer than
+ * the lock, and a first notification makes the kernel forget all older ones. A second notification
+ * would only make the kernel ignore newer attributes, and the thread go on without them. */
+static bool is_blank(const struct request *r, struct inode *ino)
+{
+	return r->inval.waits && atomic_exchange(&ino->blank, true) && r->inval.quiet;
+}
+
+/* Makes the kernel drop the pages for v->now. inval_end_gone() may end v->now meanwhile. The caller
+ * holds the lock, which is released meanwhile. */
+static void inval_one_locked(struct inval *v)
+{
+	struct inode *ino = inode_ref(inode_of_job(v->now));
+	off_t from = v->now->inval.from, len = v->now->inval.len;
+	bool alone = v->now->inval.alone, blank = is_blank(v->now, ino);
+	struct request *r;
+	int rc;
+
+	pthread_mutex_unlock(&v->lock);
+	if (!alone) {
+		atomic_store(&ino->renewed, false); /* the next GETATTR asks the server */
+		inode_doubt_attr(ino);
+		cache_drop_all(&ino->cache);
+	}
+	if (blank)
+		rc = 0;
+	else
+		rc = change_notify_range(v->fs, ino, from, len);
+	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
+		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
+			strerror(-rc));
+	inode_unref(ino);
+	pthread_mutex_lock(&v->lock);
+	r = v->now;
+	v->now = NULL;
+	pthread_mutex_unlock(&v->lock);
+	if (r)
+		r->next(r);
+	pthread_mutex_lock(&v->lock);
+}
+
+static bool may_go(struct inval *v, struct request *r, uint64_t now)
+{
+	if (!r->inval.waits)
+		return true;
+	r->inval.quiet = inode_attr_quiet(inode_of_job(r));
+	return r->inval.quiet || r->inval.waits <= now || v->stop;
+}
+
+/* Takes the first request that waits no more off the queue. NULL: there is none. */
+static struct request *take_locked(struct inval *v)
+{
+	uint64_t now = clock_ns();
+	struct request *r;
+
+	STAILQ_FOREACH (r, &v->queue, wait)
+		if (may_go(v, r, now)) {
+			STAILQ_REMOVE(&v->queue, r, request, wait);
+			return r;
+		}
+	return NULL;
+}
+
+/* Waits for the next request or, with requests in the queue, for POLL_NS at most. */
+static void wait_locked(struct inval *v)
+{
+	struct timespec until = clock_timespec(clock_ns() + POLL_NS);
+
+	if (STAILQ_EMPTY(&v->queue))
+		pthread_cond_wait(&v->wake, &v->lock);
+	else
+		pthread_cond_timedwait(&v->wake, &v->lock, &until);
+}
+
+static void *inval_main(void *arg)
+{
+	struct inval *v = arg;
+
+	pthread_mutex_lock(&v->lock);
+	for (;;) {
+		while (!(v->now = take_locked(v)) && !v->stop)
+			wait_locked(v);
+		if (!v->now)
+			break;
+		inval_one_locked(v);
+	}
+	pthread_mutex_unlock(&v->lock);
+	return NULL;
+}
+
+struct inval *inval_start(struct fs *fs)
+{
+	struct inval *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->fs = fs;
+	pthread_mutex_init(&v->lock, NULL);
+	clock_cond_init(&v->wake);
+	STAILQ_INIT(&v->queue);
+	if (!pthread_create(&v->thread, NULL, inval_main, v))
+		return v;
+	pthread_cond_destroy(&v->wake);
+	pthread_mutex_destroy(&v->lock);
+	free(v);
+	return NULL;
+}
+
+bool inval_stop(struct inval *v)
+{
+	if (!v || v->ended)
+		return true;
+	pthread_mutex_lock(&v->lock);
+	v->stop = true;
+	pthread_cond_signal(&v->wake);
+	pthread_mutex_unlock(&v->lock);
+	v->ended = clock_join(v->thread, ending_until(v->fs, INVAL_STOP_NS));
+	return v->ended;
+}
+
+struct inval *inval_free(struct inval *v)
+{
+	if (!v)
+		return NULL;
+	if (!inval_stop(v)) {
+		log_warn("the kernel still waits for pages that it was to drop");
+		pthread_detach(v->thread);
+		return NULL;
+	}
+	pthread_cond_destroy(&v->wake);
+	pthread_mutex_destroy(&v->lock);
+	free(v);
+	return NULL;
+}
+
+static void drop(struct inval *v, struct request *r, request_step_fn *next)
+{
+	bool stop;
+
+	r->next = next;
+	pthread_mutex_lock(&v->lock);
+	stop = v->stop;
+	if (!stop)
+		STAILQ_INSERT_TAIL(&v->queue, r, wait);
+	pthread_cond_signal(&v->wake);
+	pthread_mutex_unlock(&v->lock);
+	if (stop)
+		next(r);
+}
+
+void inval_then(struct inval *v, struct request *r, request_step_fn *next)
+{
+	r->inval.alone = false;
+	r->inval.from = r->inval.len = 0;
+	r->inval.waits = 0;
+	drop(v, r, next);
+}
+
+void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next)
+{
+	r->inval.alone = false;
+	r->inval.from = r->inval.len = 0;
+	r->inval.waits = clock_ns() + WAIT_NS;
+	drop(v, r, next);
+}
+
+void inval_pages_then(
+	struct inval *v, struct request *r, off_t from, off_t len, request_step_fn *next)
+{
+	r->inval.alone = true;
+	r->inval.from = from;
+	r->inval.len = len;
+	r->inval.waits = 0;
+	drop(v, r, next);
+}
+
+void inval_end_gone(struct inval *v)
+{
+	struct inval_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct inval_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct request *r;
+
+	pthread_mutex_lock(&v->lock);
+	STAILQ_CONCAT(&all, &v->queue);
+	while ((r = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, wait);
+		if (request_is_gone(r))
+			STAILQ_INSERT_TAIL(&gone, r, wait);
+		else
+			STAILQ_INSERT_TAIL(&v->queue, r, wait);
+	}
+	if (v->now && request_is_gone(v->now)) {
+		STAILQ_INSERT_TAIL(&gone, v->now, wait);
+		v->now = NULL;
+	}
+	pthread_mutex_unlock(&v->lock);
+	while ((r = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, wait);
+		r->next(r);
+	}
+}

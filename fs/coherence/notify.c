@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * notify: telling the kernel not to believe names any more.
+ */
+#include "fs/coherence/notify.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/kernel/ending.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define STOP_WAIT_NS (3 * NSEC_PER_SEC)
+#define AGAIN_NS     NSEC_PER_SEC
+
+struct job {
+	STAILQ_ENTRY(job) next;
+	/* the directory of the names; a reference. NULL: step(r) is to be called */
+	struct inode *dir;
+	char *names;	   /* each with its NUL */
+	size_t len, fresh; /* fresh: so many bytes in front are to be told again, AGAIN_NS later */
+	bool again;	   /* the names are being told a second time */
+	uint64_t due;	   /* when the job is due, on clock_ns() */
+	struct request *r;
+	request_step_fn *step;
+};
+
+struct notifier {
+	struct fs *fs;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards the members below */
+	pthread_cond_t some;
+	STAILQ_HEAD(job_queue, job) jobs;
+	struct job_queue later;	 /* by job.due */
+	const struct inode *now; /* the directory whose names are being told; NULL: none */
+	bool stop;
+	bool ended; /* the thread has been joined; known to the one thread that calls
+		       notifier_stop() */
+};
+
+static void tell(struct fs *fs, struct inode *dir, const char *name)
+{
+	uint64_t id = inode_id(fs->inodes, dir);
+	int r = fuse_lowlevel_notify_expire_entry(
+		fs->se, id, name, strlen(name), FUSE_LL_EXPIRE_ONLY);
+
+	/* A kernel that cannot merely doubt a name forgets it. */
+	if (r == -ENOSYS)
+		r = fuse_lowlevel_notify_inval_entry(fs->se, id, name, strlen(name));
+	if (r && r != -ENOENT && r != -ENOTDIR)
+		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
+}
+
+/* Ends a job, with its names told or not. */
+static void drop_job(struct job *j)
+{
+	if (j->dir) {
+		if (!j->again)
+			atomic_fetch_sub(&j->dir->taking_back, 1);
+		inode_unref(j->dir);
+	} else {
+		j->step(j->r);
+	}
+	free(j->names);
+	free(j);
+}
+
+/* True: names of j, which has been told, wait to be told again. */
+static bool tell_again_later(struct notifier *n, struct job *j)
+{
+	bool later = j->fresh && !j->again;
+
+	if (!later)
+		return false;
+	atomic_fetch_sub(&j->dir->taking_back, 1);
+	j->again = true;
+	j->len = j->fresh;
+	j->due = clock_ns() + AGAIN_NS;
+	pthread_mutex_lock(&n->lock);
+	later = !n->stop;
+	if (later)
+		STAILQ_INSERT_TAIL(&n->later, j, next);
+	pthread_mutex_unlock(&n->lock);
+	return later;
+}
+
+static void run_job(struct notifier *n, struct job *j)
+{
+	for (size_t i = 0; j->dir && i < j->len; i += strlen(j->names + i) + 1) {
+		if (j->again)
+			names_take_back_name(n->fs->names, j->dir, j->names + i);
+		tell(n->fs, j->dir, j->names + i);
+	}
+	if (!tell_again_later(n, j))
+		drop_job(j);
+}
+
+/* Moves due jobs to the end of the list: a step that waits there may free the directory. Returns
+ * when the next job is due; 0: there is none. */
+static uint64_t take_due_locked(struct notifier *n)
+{
+	struct job *j;
+
+	while ((j = STAILQ_FIRST(&n->later)) && j->due <= clock_ns()) {
+		STAILQ_REMOVE_HEAD(&n->later, next);
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	}
+	return j ? j->due : 0;
+}
+
+/* The next job; NULL: the thread is to end. */
+static struct job *wait_job_locked(struct notifier *n)
+{
+	struct timespec t;
+	uint64_t due;
+
+	for (;;) {
+		due = take_due_locked(n);
+		if (!STAILQ_EMPTY(&n->jobs) || n->stop)
+			return STAILQ_FIRST(&n->jobs);
+		t = clock_timespec(due);
+		if (due)
+			pthread_cond_timedwait(&n->some, &n->lock, &t);
+		else
+			pthread_cond_wait(&n->some, &n->lock);
+	}
+}
+
+static void *notifier_main(void *arg)
+{
+	struct notifier *n = arg;
+	struct job *j;
+
+	pthread_setname_np(pthread_self(), "rnfs-notify");
+	for (;;) {
+		pthread_mutex_lock(&n->lock);
+		j = wait_job_locked(n);
+		if (j)
+			STAILQ_REMOVE_HEAD(&n->jobs, next);
+		n->now = j ? j->dir : NULL;
+		pthread_mutex_unlock(&n->lock);
+		if (!j)
+			return NULL;
+		run_job(n, j);
+	}
+}
+
+struct notifier *notifier_start(struct fs *fs)
+{
+	struct notifier *n = calloc(1, sizeof(*n));
+	sigset_t block, before;
+	int r;
+
+	if (!n)
+		return NULL;
+	n->fs = fs;
+	STAILQ_INIT(&n->jobs);
+	STAILQ_INIT(&n->later);
+	pthread_mutex_init(&n->lock, NULL);
+	clock_cond_init(&n->some);
+	sigfillset(&block);
+	pthread_sigmask(SIG_SETMASK, &block, &before);
+	r = pthread_create(&n->thread, NULL, notifier_main, n);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!r)
+		return n;
+	pthread_cond_destroy(&n->some);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+	return NULL;
+}
+
+bool notifier_stop(struct notifier *n)
+{
+	struct job *j;
+
+	if (!n || n->ended)
+		return true;
+	pthread_mutex_lock(&n->lock);
+	n->stop = true;
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+	n->ended = clock_join(n->thread, ending_until(n->fs, STOP_WAIT_NS));
+	while (n->ended && (j = STAILQ_FIRST(&n->later))) {
+		STAILQ_REMOVE_HEAD(&n->later, next);
+		drop_job(j);
+	}
+	return n->ended;
+}
+
+struct notifier *notifier_free(struct notifier *n)
+{
+	if (!n)
+		return NULL;
+	if (!notifier_stop(n)) {
+		log_warn("the kernel still holds a directory that names were to be taken back in");
+		pthread_detach(n->thread);
+		return NULL;
+	}
+	pthread_cond_destroy(&n->some);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+	return NULL;
+}
+
+static void add_job(struct notifier *n, struct job *j)
+{
+	bool stop;
+
+	pthread_mutex_lock(&n->lock);
+	stop = n->stop;
+	if (!stop)
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+	if (stop)
+		drop_job(j);
+}
+
+static void add_names_job(struct fs *fs, struct inode *dir, struct job *j)
+{
+	j->dir = inode_ref(dir);
+	atomic_fetch_add(&dir->taking_back, 1);
+	add_job(fs->notifier, j);
+}
+
+static void cannot_take_back(const struct fs *fs, const struct inode *dir)
+{
+	log_warn("names in directory %llu are believed for up to %u s more: out of memory",
+		(unsigned long long)dir->fileid, fs->opt->acdirmax);
+}
+
+static void take_back(struct fs *fs, struct inode *dir)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len, &j->fresh)) {
+		cannot_take_back(fs, dir);
+		free(j);
+		return;
+	}
+	if (!j->len || !fs->notifier) {
+		free(j->names);
+		free(j);
+		return;
+	}
+	add_names_job(fs, dir, j);
+}
+
+void notify_take_back(struct fs *fs, struct inode *dir)
+{
+	/* so at no moment is a name that the kernel believes neither noted as believed nor being
+	 * taken back */
+	atomic_fetch_add(&dir->taking_back, 1);
+	take_back(fs, dir);
+	atomic_fetch_sub(&dir->taking_back, 1);
+}
+
+static void take_back_name(struct fs *fs, struct inode *dir, const char *name, bool fresh)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->names = strdup(name);
+	if (!j || !j->names || !fs->notifier) {
+		if (fs->notifier)
+			cannot_take_back(fs, dir);
+		free(j ? j->names : NULL);
+		free(j);
+		return;
+	}
+	j->len = strlen(name) + 1;
+	j->fresh = fresh ? j->len : 0;
+	add_names_job(fs, dir, j);
+}
+
+void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name)
+{
+	take_back_name(fs, dir, name, false);
+}
+
+void notify_take_back_names_of(struct fs *fs, struct inode *ino)
+{
+	char name[NAME_MAX + 1];
+	struct inode *dir;
+
+	while (names_believed(fs->names, ino, &dir, name, sizeof(name))) {
+		atomic_fetch_add(&dir->taking_back, 1);
+		names_take_back_name(fs->names, dir, name);
+		take_back_name(fs, dir, name, true);
+		atomic_fetch_sub(&dir->taking_back, 1);
+		inode_unref(dir);
+	}
+}
+
+bool notify_pending(const struct inode *dir)
+{
+	return atomic_load(&dir->taking_back) > 0;
+}
+
+void notifier_end_gone(struct notifier *n)
+{
+	struct job_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct job_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct job *j;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	STAILQ_CONCAT(&all, &n->jobs);
+	while ((j = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, next);
+		if (!j->dir && request_is_gone(j->r))
+			STAILQ_INSERT_TAIL(&gone, j, next);
+		else
+			STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	}
+	pthread_mutex_unlock(&n->lock);
+	while ((j = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, next);
+		drop_job(j);
+	}
+}
+
+/* Is the kernel still to take the lock of dir for this thread? */
+static bool locks_locked(const struct notifier *n, const struct inode *dir)
+{
+	const struct job *j;
+
+	if (n->now == dir)
+		return true;
+	STAILQ_FOREACH (j, &n->jobs, next)
+		if (j->dir == dir)
+			return true;
+	return false;
+}
+
+bool notify_then(struct fs *fs, struct request *r, request_step_fn *step)
+{
+	struct notifier *n = fs->notifier;
+	struct job *j = calloc(1, sizeof(*j));
+	bool waits;
+
+	if (!j)
+		return false;
+	j->r = r;
+	j->step = step;
+	pthread_mutex_lock(&n->lock);
+	waits = !n->stop && !locks_locked(n, r->dir);
+	if (waits)
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+	if (!waits)
+		free(j);
+	return waits;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * tell: reports of the daemon about itself and its mount.
+ */
+#include "fs/coherence/tell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fs/observe/account.h"
+#include "fs/kernel/request.h"
+#include "transport/clock.h"
+
+/* Milliseconds since then, 1 at least; 0: there was no such time. */
+static uint64_t ms_since(uint64_t then)
+{
+	uint64_t ms = clock_age(clock_ns(), then) / NSEC_PER_MSEC;
+
+	return then ? ms + !ms : 0;
+}
+
+static void tell_versions(const struct nfs_client_info *i, struct report *r)
+{
+	char nfs[16];
+
+	if (i->vers_major == 3)
+		snprintf(nfs, sizeof(nfs), "3");
+	else
+		snprintf(nfs, sizeof(nfs), "%u.%u", i->vers_major, i->vers_minor);
+	report_set(r, REPORT_PROGRAM, RNFS_VERSION);
+	report_set(r, REPORT_NFS, nfs);
+	report_set(r, REPORT_TRANSPORT, rpc_proto_name(i->rpc.proto));
+	report_set(r, REPORT_PROVIDER, i->rpc.provider ? i->rpc.provider : "");
+	report_set(r, REPORT_DIALECT, i->rpc.rdma_dialect ? i->rpc.rdma_dialect : "");
+}
+
+static void tell_mount(struct fs *fs, const struct nfs_client_info *info, struct report *r)
+{
+	uint64_t *n = r->number;
+
+	report_set(r, REPORT_MOUNTPOINT, fs->mountpoint);
+	report_set(r, REPORT_SOURCE, fs->opt->source);
+	tell_versions(info, r);
+	n[REPORT_PID] = (uint64_t)getpid();
+	n[REPORT_UID] = geteuid();
+	n[REPORT_DEV_MAJOR] = fs->dev_major;
+	n[REPORT_DEV_MINOR] = fs->dev_minor;
+	n[REPORT_UP_MS] = ms_since(fs->mounted_at);
+	n[REPORT_SILENT_MS] = ms_since(atomic_load(&fs->silent_since));
+	n[REPORT_LOST_MS] = ms_since(atomic_load(&fs->lost_since));
+	n[REPORT_OLDEST_MS] = request_oldest_ns(fs->requests) / NSEC_PER_MSEC;
+}
+
+void tell_hello(struct fs *fs, struct report *r)
+{
+	struct nfs_client_info info;
+
+	report_clear(r);
+	nfs_client_info(fs->client, &info);
+	tell_mount(fs, &info, r);
+}
+
+static void tell_calls(struct fs *fs, const struct nfs_client_info *info, uint64_t *n)
+{
+	struct rpc_client_stats rpc;
+
+	nfs_client_stats(fs->client, &rpc);
+	n[REPORT_CALLS] = rpc.calls;
+	n[REPORT_REPLIES] = rpc.replies;
+	n[REPORT_CALLBACKS] = rpc.callbacks;
+	n[REPORT_UNDER_WAY] = info->rpc.under_way;
+	n[REPORT_TIMEOUTS] = rpc.timeouts;
+	n[REPORT_RECONNECTS] = rpc.reconnects;
+	n[REPORT_CREDITS] = info->rpc.credits;
+	n[REPORT_SLOTS] = info->slots;
+	n[REPORT_RSIZE] = info->rsize;
+	n[REPORT_WSIZE] = info->wsize;
+	n[REPORT_LEASE_S] = info->lease_s;
+	n[REPORT_PLACED] = rpc.bytes_placed;
+	n[REPORT_COPIED] = rpc.bytes_copied;
+	n[REPORT_EXPOSED] = rpc.bytes_exposed;
+	n[REPORT_PULLED_UP] = rpc.bytes_pulled_up;
+}
+
+static void tell_memory(struct fs *fs, uint64_t *n)
+{
+	const struct cache_stats *c = cache_stats(fs->cache);
+	const struct writeback_stats *w = writeback_stats(fs->writeback);
+	struct mem_stats mem;
+
+	n[REPORT_CACHE_USED] = cache_bytes(fs->cache);
+	n[REPORT_CACHE_LIMIT] = cache_limit(fs->cache);
+	n[REPORT_CACHE_HITS] = stats_get(&c->hits);
+	n[REPORT_CACHE_JOINED] = stats_get(&c->joined);
+	n[REPORT_CACHE_MISSES] = stats_get(&c->misses);
+	n[REPORT_CACHE_FETCHES] = stats_get(&c->fetches);
+	n[REPORT_CACHE_EVICTED] = stats_get(&c->evicted);
+	n[REPORT_CACHE_WASTED] = stats_get(&c->wasted);
+	n[REPORT_DIRTY] = writeback_bytes(fs->writeback);
+	n[REPORT_GATHERED] = stats_get(&w->gathered);
+	n[REPORT_REWRITTEN] = stats_get(&w->rewritten);
+	n[REPORT_WRITE_FULL] = stats_get(&w->full);
+	mem_pool_stats(fs->pool, &mem);
+	n[REPORT_MEMORY_USED] = mem.used_bytes;
+	n[REPORT_MEMORY_MAPPED] = mem.slab_bytes;
+	n[REPORT_MEMORY_LIMIT] = mem.limit;
+	n[REPORT_INODES] = inode_table_count(fs->inodes);
+	n[REPORT_OPEN_FILES] = atomic_load(&fs->open_files);
+	n[REPORT_INTERRUPTED] = stats_get(&fs->stats.interrupts);
+	n[REPORT_STARVED] = stats_get(&fs->stats.starved);
+	n[REPORT_FOREIGN] = stats_get(&fs->stats.foreign);
+	n[REPORT_DELEGATED] = stats_get(&fs->stats.local_opens);
+}
+
+static void tell_requests(struct fs *fs, struct report_ops *to)
+{
+	for (unsigned kind = 0; kind < ACCOUNT_KINDS; kind++) {
+		struct account_sum sum;
+		struct report_op *op;
+
+		if (!account_name(kind))
+			continue;
+		account_total(fs->accounts, kind, &sum);
+		op = histogram_count(&sum.time) ? report_add(to, account_name(kind)) : NULL;
+		if (!op)
+			continue;
+		op->errors = sum.errors;
+		op->bytes = sum.bytes;
+		op->rpcs = sum.rpcs;
+		op->waits = sum.waits;
+		op->time = sum.time;
+	}
+}
+
+static void tell_operations(struct fs *fs, struct report_ops *to)
+{
+	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
+		struct nfs_count sum;
+		struct report_op *op;
+
+		nfs_client_count(fs->client, t, &sum);
+		op = histogram_count(&sum.answer) ? report_add(to, nfs_op_name(t)) : NULL;
+		if (!op)
+			continue;
+		op->errors = sum.errors;
+		op->bytes = sum.bytes;
+		op->rpcs = sum.calls;
+		op->time = sum.answer;
+		op->queue = sum.queue;
+	}
+}
+
+void tell_stat(struct fs *fs, struct report *r)
+{
+	struct nfs_client_info info;
+
+	report_clear(r);
+	nfs_client_info(fs->client, &info);
+	tell_mount(fs, &info, r);
+	tell_calls(fs, &info, r->number);
+	tell_memory(fs, r->number);
+	tell_requests(fs, r->requests);
+	tell_operations(fs, r->operations);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * append: WRITE through a descriptor that is O_APPEND.
+ *
+ * The kernel gives such a WRITE the offset of the end of the file, as the kernel believes. Other
+ * clients may have moved the end since, so the offset is not used. The data is put at the end of
+ * the file on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after
+ * the other, and so do the parts of one append. inode.end is the first place to try: the newest
+ * size known here. Parts are not sent at once, since each must find the end made by the part
+ * before. So no data is overwritten. But without a lock, appended data of other clients may come
+ * between the parts.
+ *
+ * The kernel believes that the data stands at its own offset: it has copied the data into its pages
+ * there, and set its size accordingly. No answer to a WRITE can correct that. But after every write
+ * the kernel asks for the attributes at the next look (read, stat, SEEK_END), finds a size other
+ * than the believed one, and drops the pages. If other clients have made the file just as long
+ * meanwhile, the kernel might not notice: then ops_getattr() first has the pages dropped
+ * (inode.displaced). The daemon cannot have the pages dropped at once. Before the WRITE is answered
+ * the kernel may hold the last page locked. Afterwards the kernel would throw away the answer to a
+ * GETATTR under way, and go on with the wrong size. The file offset of the descriptor cannot be
+ * corrected.
+ *
+ * To notice the difference, the daemon must know the size that the kernel believes. Attributes that
+ * reach the kernel during the WRITE may change that size or not, since the answer to the WRITE may
+ * overtake them. So a notification after the kernel has asked makes the kernel throw the attributes
+ * away. stat(2) still returns them (change_goes_astray()). The last notification comes before the
+ * WRITE is answered: the writer may look at the file next, and must get its own answer.
+ *
+ * When the answer to an append is lost with a session, the server does not say whether the append
+ * was carried out (rnfs-serve does, contrib/serve/state/answers.h). If it was, the data stands at
+ * the offset in the WRITE, and the file has grown beyond that offset. So the file is read there:
+ *
+ *     other bytes      the data is not in the file: it is appended again
+ *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
+ *                      the bytes are this mount's. Then they are committed, so that no restart can
+ *                      lose bytes whose verifier was never seen. Otherwise another client may have
+ *                      appended the same: the program is told EIO, and the log names the file.
+ *                      (NFSv3 would put the bytes at the same place again in any case)
+ *
+ * An append that was carried out, and then cut off or overwritten by another client, is made again.
+ */
+#include "fs/file/append.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/coherence/change.h"
+#include "fs/kernel/data.h"
+#include "fs/known/file.h"
+#include "fs/coherence/inval.h"
+#include "fs/file/late.h"
+#include "fs/known/lost.h"
+#include "fs/file/write.h"
+#include "transport/log.h"
+
+STAILQ_HEAD(append_queue, request); /* by request.wait */
+
+struct appends {
+	pthread_mutex_t lock; /* guards waiting, and inode.appending */
+	struct append_queue waiting;
+};
+
+struct appends *appends_new(void)
+{
+	struct appends *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	pthread_mutex_init(&a->lock, NULL);
+	STAILQ_INIT(&a->waiting);
+	return a;
+}
+
+struct appends *appends_free(struct appends *a)
+{
+	if (!a)
+		return NULL;
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+	return NULL;
+}
+
+static void append_send(struct request *r);
+
+/* The bytes of r that the next WRITE takes. */
+static uint32_t part_len(const struct request *r)
+{
+	uint32_t left = r->batch.first.want - r->batch.first.got, max = r->fs->info.wsize;
+
+	return left < max ? left : max;
+}
+
+/* The next request that waits to append to ino, and may do so now; or NULL. */
+static struct request *append_next(struct appends *a, struct inode *ino)
+{
+	struct request *next;
+
+	pthread_mutex_lock(&a->lock);
+	STAILQ_FOREACH (next, &a->waiting, wait)
+		if (next->file->inode == ino)
+			break;
+	if (next)
+		STAILQ_REMOVE(&a->waiting, next, request, wait);
+	else
+		ino->appending = false;
+	pthread_mutex_unlock(&a->lock);
+	return next;
+}
+
+/* r is about to be answered. */
+static void leave_astray(struct request *r)
+{
+	if (r->u.io.astray)
+		change_astray_end(r->fs, r->file->inode);
+}
+
+/* Must the kernel drop pages before it is answered? Before Linux 6.7 a write through a descriptor
+ * that is direct_io (file_info.c) moves the size, but leaves the pages: readers would find zeros in
+ * the rest of the page in which the file ended. */
+static bool drops_pages(const struct request *r)
+{
+	return r->fuse && r->batch.first.got &&
+	       (r->file->flags & (O_APPEND | O_DIRECT)) == (O_APPEND | O_DIRECT);
+}
+
+static off_t page_of(uint64_t off)
+{
+	return (off_t)(off - off % (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+static void append_end(struct request *r, int error)
+{
+	struct inode *ino = r->file->inode;
+	struct request *next = append_next(r->fs->appends, ino);
+
+	r->u.io.error = error;
+	if (r->batch.first.got && atomic_load(&ino->displaced)) {
+		atomic_store(&ino->displaced_end, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
+	}
+	leave_astray(r);
+	if (drops_pages(r))
+		inval_pages_then(r->fs->inval, r, page_of(r->u.io.offset), 0, write_reply);
+	else
+		write_reply(r);
+	if (next)
+		append_send(next);
+}
+
+/* n bytes more of r are in the file, at `at`. */
+static void append_took(struct request *r, uint64_t at, uint32_t n)
+{
+	struct part *p = &r->batch.first;
+
+	if (at != r->u.io.offset + p->got)
+		atomic_store(&r->file->inode->displaced, true);
+	atomic_store_explicit(&r->file->inode->end, at + n, memory_order_relaxed);
+	p->got += n;
+	if (p->got < p->want)
+		append_send(r);
+	else
+		append_end(r, 0);
+}
+
+/* --- was it carried out? ---------------------------------------------------------------------- */
+
+static void compare_read(struct request *r, struct mem_buf *buf);
+
+/* A part of r may be in the file, and r fails as a whole: after a short write the program would
+ * write the rest again. */
+static void append_fails(struct request *r, int error)
+{
+	r->batch.first.got = 0;
+	append_end(r, error);
+}
+
+static void append_unknown(struct request *r, const char *why)
+{
+	struct inode *ino = r->file->inode;
+	char path[LOST_PATH_MAX];
+
+	lost_path(r->fs, ino, path, sizeof(path));
+	log_always_warn("the server's answer to an append to %s (file %llu) is lost, and %s: the "
+			"append may or may not be in the file, and fails with EIO",
+		path, (unsigned long long)ino->fileid, why);
+	append_fails(r, -EIO);
+}
+
+static void compare_committed(struct request *r)
+{
+	if (r->batch.first.op.error)
+		append_fails(r, r->batch.first.op.error);
+	else
+		append_took(r, r->u.io.append_at, r->u.io.compared);
+}
+
+static void compare_commit(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_COMMIT, commit);
+
+	op->u.commit.fh = r->file->inode->fh;
+	op->u.commit.offset = r->u.io.append_at;
+	op->u.commit.len = r->u.io.compared;
+	request_submit(r, compare_committed);
+}
+
+/* Are the next n bytes to be compared those at found? */
+static bool same_bytes(const struct request *r, const uint8_t *found, uint32_t n)
+{
+	uint32_t off = r->batch.first.got + r->u.io.compared;
+	struct seg_list wrote = seg_list_cut(&r->batch.data, off, n);
+	struct seg_iter it = seg_iter_of(&wrote);
+	struct mem_sge at;
+
+	while (seg_next(&it, UINT32_MAX, &at, NULL)) {
+		if (memcmp(at.addr, found, at.len))
+			return false;
+		found += at.len;
+	}
+	return true;
+}
+
+static void compare_step(struct request *r)
+{
+	struct part *p = &r->batch.first;
+	struct nfs_op *op = &p->op;
+	struct mem_buf *buf = op->u.read.to.one.hold;
+	bool same;
+
+	if (op->error) {
+		data_put(r->fs, buf);
+		if (op->error == -EINTR)
+			append_fails(r, -EINTR);
+		else
+			append_unknown(r, "the file cannot be read");
+		return;
+	}
+	same = same_bytes(r, buf->data, op->u.read.count);
+	r->u.io.compared += op->u.read.count;
+	if (same && r->u.io.compared < part_len(r) && !op->u.read.eof) {
+		compare_read(r, buf);
+		return;
+	}
+	data_put(r->fs, buf);
+	if (!same || !r->u.io.compared)
+		append_send(r);
+	else if (r->u.io.ours) /* all bytes, or as many as there was room for */
+		compare_commit(r);
+	else
+		append_unknown(r, "another client may have appended the same bytes");
+}
+
+/* A descriptor for writing only does not prove that its owner may read: the server is to decide. */
+static void compare_read(struct request *r, struct mem_buf *buf)
+{
+	uint32_t left = part_len(r) - r->u.io.compared, max = r->fs->info.rsize;
+	struct file *f = r->file;
+	struct nfs_op *op = request_op(r, NFS_READ, read);
+
+	op->u.read.open = (f->flags & O_ACCMODE) == O_RDWR ? f->open : NULL;
+	op->u.read.fh = f->inode->fh;
+	op->u.read.offset = r->u.io.append_at + r->u.io.compared;
+	op->u.read.to = seg_list_of_buf(buf, 0, left < max ? left : max);
+	request_submit(r, compare_step);
+}
+
+/* --- appending -------------------------------------------------------------------------------- */
+
+static void append_step(struct request *r)
+{
+	struct part *p = &r->batch.first;
+	struct nfs_op *op = &p->op;
+	uint32_t sent = part_len(r);
+	struct mem_buf *buf;
+	int error;
+
+	if (op->error == -EALREADY) {
+		change_end(r->fs, r->file->inode, op);
+		r->u.io.append_at = op->u.write.offset;
+		r->u.io.ours = op->u.write.ours;
+		r->u.io.compared = 0;
+		buf = data_get(r->fs, sent);
+		if (buf)
+			compare_read(r, buf);
+		else
+			append_unknown(r, "there is no memory to read the file");
+		return;
+	}
+	error = write_took(r, op, sent);
+	if (error == -ETIMEDOUT || error == -EREMOTEIO)
+		append_fails(r, error);
+	else if (error)
+		append_end(r, error);
+	else
+		append_took(r, op->u.write.offset, op->u.write.count);
+}
+
+static void append_send(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_WRITE, write);
+	struct inode *ino = r->file->inode;
+
+	op->u.write.open = r->file->open;
+	op->u.write.fh = ino->fh;
+	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
+	op->u.write.append = true;
+	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
+	op->u.write.stable = write_stable(r);
+	change_begin(ino);
+	if (!r->cut.begun)
+		written_cut_begin(&ino->written, &r->cut);
+	/* the end of the file at the time of the WRITE is not known */
+	late_begin(r, ino, 0, UINT64_MAX);
+	request_submit(r, append_step);
+}
+
+void append_start(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+	struct appends *a = r->fs->appends;
+	bool waits;
+
+	r->batch.first.got = 0;
+	r->batch.first.want = r->batch.data.len;
+	r->u.io.astray = r->u.io.offset != atomic_load_explicit(&ino->end, memory_order_relaxed);
+	if (r->u.io.astray)
+		atomic_fetch_add(&ino->astray, 1);
+	pthread_mutex_lock(&a->lock);
+	waits = ino->appending;
+	ino->appending = true;
+	if (waits)
+		STAILQ_INSERT_TAIL(&a->waiting, r, wait);
+	pthread_mutex_unlock(&a->lock);
+	if (!waits)
+		append_send(r);
+}
+
+void append_end_gone(struct fs *fs)
+{
+	struct append_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct append_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct appends *a = fs->appends;
+	struct request *r;
+
+	pthread_mutex_lock(&a->lock);
+	STAILQ_CONCAT(&all, &a->waiting);
+	while ((r = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, wait);
+		if (request_is_gone(r))
+			STAILQ_INSERT_TAIL(&gone, r, wait);
+		else
+			STAILQ_INSERT_TAIL(&a->waiting, r, wait);
+	}
+	pthread_mutex_unlock(&a->lock);
+	while ((r = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, wait);
+		leave_astray(r);
+		request_end(r, -EINTR);
+	}
+}

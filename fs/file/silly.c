@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * silly: names that keep unlinked files alive until their last close.
+ */
+#include "fs/file/silly.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/coherence/deleg.h"
+#include "fs/kernel/ending.h"
+#include "fs/known/fs.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define DROP_ALL_NS	(3 * NSEC_PER_SEC)
+#define RETRY_DOUBLINGS 6 /* a REMOVE that failed is sent again after 1, 2, 4 ... 64 s */
+
+struct silly_names {
+	uint32_t tag;	      /* constant */
+	atomic_uint next;     /* number of the next name */
+	atomic_uint removing; /* REMOVEs under way */
+	pthread_mutex_t lock; /* guards the members below */
+	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
+	uint64_t ended;	      /* how many of those have ended so far */
+	struct request_list waiting; /* rmdirs, by request.free; next goes on */
+	SLIST_HEAD(, silly) left;    /* whose REMOVE has failed and is to be sent again */
+	bool last;		     /* the mount ends: no REMOVE is sent again */
+};
+
+struct silly_names *silly_names_new(uint32_t tag)
+{
+	struct silly_names *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->tag = tag;
+	pthread_mutex_init(&s->lock, NULL);
+	SLIST_INIT(&s->waiting);
+	SLIST_INIT(&s->left);
+	return s;
+}
+
+struct silly_names *silly_names_free(struct silly_names *s)
+{
+	struct silly *left;
+
+	if (!s)
+		return NULL;
+	while ((left = SLIST_FIRST(&s->left))) {
+		SLIST_REMOVE_HEAD(&s->left, link);
+		free(left);
+	}
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
+}
+
+static struct nfs_name name_of(const struct silly *s)
+{
+	return (struct nfs_name){s->name, (uint32_t)strlen(s->name)};
+}
+
+/* --- waiting for the removal of silly names --------------------------------------------------- */
+
+static void ending(struct fs *fs)
+{
+	pthread_mutex_lock(&fs->silly->lock);
+	fs->silly->ending++;
+	pthread_mutex_unlock(&fs->silly->lock);
+}
+
+static void ended(struct fs *fs)
+{
+	struct request_list list;
+	struct request *r;
+
+	pthread_mutex_lock(&fs->silly->lock);
+	fs->silly->ending--;
+	fs->silly->ended++;
+	list = fs->silly->waiting;
+	SLIST_INIT(&fs->silly->waiting);
+	pthread_mutex_unlock(&fs->silly->lock);
+	while ((r = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, free);
+		r->next(r);
+	}
+}
+
+uint64_t silly_count_ended(struct fs *fs)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&fs->silly->lock);
+	n = fs->silly->ended;
+	pthread_mutex_unlock(&fs->silly->lock);
+	return n;
+}
+
+bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
+{
+	struct silly_names *s = r->fs->silly;
+	bool again, waits;
+
+	pthread_mutex_lock(&s->lock);
+	again = seen != s->ended;
+	waits = !again && s->ending;
+	r->next = next;
+	if (waits)
+		SLIST_INSERT_HEAD(&s->waiting, r, free);
+	pthread_mutex_unlock(&s->lock);
+	if (again)
+		next(r);
+	return again || waits;
+}
+
+void silly_take_gone(struct fs *fs, struct request_list *gone)
+{
+	pthread_mutex_lock(&fs->silly->lock);
+	request_list_take_gone(&fs->silly->waiting, gone);
+	pthread_mutex_unlock(&fs->silly->lock);
+}
+
+bool silly_refused(int error)
+{
+	switch (-error) {
+	case EPERM:
+	case EACCES:
+	case EEXIST:
+	case EXDEV:
+	case ENOTDIR:
+	case EISDIR:
+	case EINVAL:
+	case ENOSPC:
+	case EROFS:
+	case EMLINK:
+	case ENAMETOOLONG:
+	case ENOTEMPTY:
+	case EDQUOT:
+	case ESTALE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- removing them ---------------------------------------------------------------------------- */
+
+/* s could not be removed. It is tried again later, unless the server refuses or the mount ends. */
+static void put_off(struct fs *fs, struct silly *s, int error)
+{
+	unsigned seconds = s->tries < RETRY_DOUBLINGS ? 1u << s->tries : 1u << RETRY_DOUBLINGS;
+	bool later;
+
+	pthread_mutex_lock(&fs->silly->lock);
+	later = !silly_refused(error) && !fs->silly->last;
+	if (!later || !s->tries)
+		log_warn("%s of an unlinked file that was open could not be removed%s: %s", s->name,
+			later ? " yet" : "", strerror(-error));
+	if (later) {
+		s->due = clock_ns() + seconds * 1000000000ull;
+		s->tries++;
+		SLIST_INSERT_HEAD(&fs->silly->left, s, link);
+	}
+	pthread_mutex_unlock(&fs->silly->lock);
+	if (!later)
+		free(s);
+}
+
+/* The removal of a silly name of ino, which silly_drop() began, has ended. */
+static void gone(struct inode *ino)
+{
+	inode_touch(ino);
+	atomic_fetch_sub(&ino->silly_going, 1);
+}
+
+static void removed(struct request *r)
+{
+	int error = r->batch.first.op.error;
+	struct silly *s = r->u.unlink.silly;
+	struct fs *fs = r->fs;
+
+	if (error && error != -ENOENT)
+		put_off(fs, s, error);
+	else
+		free(s);
+	if (r->inode)
+		gone(r->inode);
+	ended(fs);
+	atomic_fetch_sub(&fs->silly->removing, 1);
+	request_free(r);
+}
+
+void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
+{
+	struct request *r = request_new_cred(fs, NULL, &s->cred);
+	struct nfs_op *op;
+
+	if (!r) {
+		log_warn("%s of an unlinked file stays: out of memory", s->name);
+		free(s);
+		if (ino)
+			gone(ino);
+		return;
+	}
+	atomic_fetch_add(&fs->silly->removing, 1);
+	ending(fs);
+	r->u.unlink.silly = s;
+	r->dir = inode_find(fs->inodes, &s->dir);
+	if (r->dir)
+		request_naming_begin(r);
+	op = request_op(r, NFS_REMOVE, remove);
+	op->u.remove.dir = s->dir;
+	op->u.remove.name = name_of(s);
+	op->u.remove.deleg = ino ? deleg_leaves(fs, ino) : 0;
+	op->u.remove.deleg_fh = ino ? &ino->fh : NULL;
+	if (ino)
+		r->inode = inode_ref(ino);
+	request_submit(r, removed);
+}
+
+void silly_drop(struct fs *fs, struct inode *ino)
+{
+	struct silly *s = NULL;
+
+	pthread_mutex_lock(&ino->lock);
+	if (!ino->nopen) {
+		s = ino->silly;
+		ino->silly = NULL;
+	}
+	if (s) {
+		atomic_store(&ino->is_silly, false);
+		atomic_fetch_add(&ino->silly_going, 1);
+	}
+	pthread_mutex_unlock(&ino->lock);
+	if (s)
+		silly_remove(fs, s, ino);
+}
+
+/* Those that are left and due, or all. */
+static void remove_left(struct fs *fs, bool all)
+{
+	SLIST_HEAD(, silly) due = SLIST_HEAD_INITIALIZER(due), stay = SLIST_HEAD_INITIALIZER(stay);
+	uint64_t now = clock_ns();
+	struct silly *s;
+
+	pthread_mutex_lock(&fs->silly->lock);
+	fs->silly->last |= all;
+	while ((s = SLIST_FIRST(&fs->silly->left))) {
+		SLIST_REMOVE_HEAD(&fs->silly->left, link);
+		if (all || now >= s->due)
+			SLIST_INSERT_HEAD(&due, s, link);
+		else
+			SLIST_INSERT_HEAD(&stay, s, link);
+	}
+	SLIST_FIRST(&fs->silly->left) = SLIST_FIRST(&stay);
+	pthread_mutex_unlock(&fs->silly->lock);
+	while ((s = SLIST_FIRST(&due))) {
+		SLIST_REMOVE_HEAD(&due, link);
+		silly_remove(fs, s, NULL);
+	}
+}
+
+void silly_tick(struct fs *fs)
+{
+	remove_left(fs, false);
+}
+
+void silly_drop_all(struct fs *fs)
+{
+	struct inode *ino;
+	uint64_t until;
+	struct silly *s;
+	unsigned n;
+
+	while ((ino = inode_next_silly(fs->inodes, &s))) {
+		silly_remove(fs, s, NULL);
+		inode_unref(ino);
+	}
+	remove_left(fs, true);
+	until = ending_until(fs, DROP_ALL_NS);
+	while (atomic_load(&fs->silly->removing) && clock_ns() < until)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	n = atomic_load(&fs->silly->removing);
+	if (n)
+		log_warn("the server does not answer: %u files named .nfs... that are unlinked may "
+			 "stay there",
+			n);
+}
+
+bool silly_close_begin(struct fs *fs, struct inode *ino)
+{
+	bool last;
+
+	pthread_mutex_lock(&ino->lock);
+	last = ino->silly && ino->nopen == 1;
+	pthread_mutex_unlock(&ino->lock);
+	if (last)
+		ending(fs);
+	return last;
+}
+
+void silly_close_end(struct fs *fs)
+{
+	ended(fs);
+}
+
+unsigned silly_number(struct fs *fs, uint32_t *tag)
+{
+	*tag = fs->silly->tag;
+	return atomic_fetch_add(&fs->silly->next, 1) & 0xffff;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * silly_give: gives files silly names, and takes the names back.
+ */
+#include "fs/file/silly_give.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
+#include "fs/file/opening.h"
+#include "fs/file/silly.h"
+#include "transport/log.h"
+
+static struct nfs_name name_of(const struct silly *s)
+{
+	return (struct nfs_name){s->name, (uint32_t)strlen(s->name)};
+}
+
+/* --- giving them ------------------------------------------------------------------------------ */
+
+static struct nfs_name to_name_of(const struct request *r)
+{
+	return (struct nfs_name){r->to_name, (uint32_t)strlen(r->to_name)};
+}
+
+/* r needs r->inode, which it has found open, no longer. Only for a rename does it count as open. */
+static void let_go(struct request *r)
+{
+	if (r->to_dir) {
+		opening_end(r->fs, r->inode);
+		silly_drop(r->fs, r->inode);
+	}
+	r->inode = inode_unref(r->inode);
+}
+
+/* Gives s to r->inode, in place of an older one; sure: the server has the name. */
+static void keep_name(struct request *r, struct silly *s, bool sure)
+{
+	struct inode *ino = r->inode;
+	struct silly *old;
+
+	s->sure = sure;
+	pthread_mutex_lock(&ino->lock);
+	old = ino->silly;
+	ino->silly = s;
+	if (sure)
+		atomic_store(&ino->is_silly, true);
+	pthread_mutex_unlock(&ino->lock);
+	inode_touch(ino);
+	if (old)
+		silly_remove(r->fs, old, NULL);
+}
+
+/* The file has the silly name. If the file was closed in the meantime nothing else removes it. */
+static void renamed(struct request *r)
+{
+	struct silly *s = r->u.unlink.silly;
+
+	r->u.unlink.silly = NULL;
+	keep_name(r, s, true);
+	silly_drop(r->fs, r->inode);
+	r->u.unlink.error = 0;
+	r->u.unlink.renamed = true;
+	r->next(r);
+}
+
+/* The file does not have the silly name, for all that is known. An unlink asked for the removal of
+ * the name, so the last close removes the silly one in case the server carries the RENAME out late
+ * (REMOVE finds nothing if not). A rename did not ask for that. */
+static void not_renamed(struct request *r, bool may_come)
+{
+	struct silly *s = r->u.unlink.silly;
+
+	r->u.unlink.silly = NULL;
+	if (may_come && !r->to_dir) {
+		keep_name(r, s, false);
+		silly_drop(r->fs, r->inode);
+	} else {
+		free(s);
+	}
+	let_go(r);
+	r->next(r);
+}
+
+/* True: the answer of LOOKUP says that the name stands for the file ino. */
+static bool found(const struct nfs_op *op, const struct inode *ino)
+{
+	return !op->error && nfs_fh_equal(&op->u.lookup.fh, &ino->fh);
+}
+
+static void look_for(
+	struct request *r, const struct nfs_fh *dir, struct nfs_name name, request_step_fn *step)
+{
+	struct nfs_op *op = request_op(r, NFS_LOOKUP, lookup);
+
+	op->u.lookup.dir = *dir;
+	op->u.lookup.name = name;
+	request_submit(r, step);
+}
+
+/* The process of r, a rename, is being killed. It does not wait for the rest. */
+static void answer_killed(struct request *r)
+{
+	fuse_req_t fuse = request_take_fuse(r);
+
+	request_keep_going(r);
+	request_naming_end(r);
+	names_doubt(r->fs->names, r->dir, r->name);
+	names_doubt(r->fs->names, r->to_dir, r->to_name);
+	if (fuse)
+		fuse_reply_err(fuse, request_gone_error(r));
+}
+
+/* LINK gives the file its name back, and never replaces another file. */
+static void give_back(struct request *r, int error, request_step_fn *step)
+{
+	struct nfs_op *op;
+
+	if (error == -EINTR)
+		answer_killed(r);
+	else
+		request_keep_going(r);
+	op = request_op(r, NFS_LINK, link);
+	op->u.link.fh = r->inode->fh;
+	op->u.link.dir = r->to_dir->fh;
+	op->u.link.name = to_name_of(r);
+	request_submit(r, step);
+}
+
+static void gave_back(struct request *r)
+{
+	struct silly *s = r->u.unlink.silly;
+	int error = r->batch.first.op.error;
+
+	/* 0: the file has both names; EEXIST: the file never lost the one */
+	if (!error) {
+		r->u.unlink.silly = NULL;
+		keep_name(r, s, true);
+		let_go(r);
+		r->next(r);
+		return;
+	}
+	if (error != -EEXIST)
+		log_warn("a file that a failed rename was to replace may be left as %s: %s",
+			s->name, strerror(-error));
+	not_renamed(r, false);
+}
+
+/* Another client has removed the name that the rename r replaces. The name may stand for another
+ * open file since then. */
+static void check_again(struct request *r)
+{
+	struct nfs_name name = to_name_of(r);
+
+	free(r->u.unlink.silly);
+	r->u.unlink.silly = NULL;
+	let_go(r);
+	silly_check(r, &r->to_dir->fh, &name, r->next);
+}
+
+static void searched(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+
+	if (found(op, r->inode))
+		renamed(r);
+	else if (r->to_dir && op->error == -ENOENT && r->u.unlink.error == -ENOENT)
+		check_again(r);
+	else if (r->to_dir && op->error && op->error != -ENOENT)
+		give_back(r, op->error, gave_back);
+	else
+		not_renamed(r, true);
+}
+
+static void answered(struct request *r)
+{
+	struct silly *s = r->u.unlink.silly;
+	int error = r->batch.first.op.error;
+
+	r->u.unlink.error = error;
+	if (!error) {
+		renamed(r);
+	} else if (silly_refused(error)) {
+		not_renamed(r, false);
+	} else if (error != -EINTR) {
+		look_for(r, &s->dir, name_of(s), searched);
+	} else if (r->to_dir) {
+		give_back(r, error, gave_back);
+	} else {
+		not_renamed(r, true);
+	}
+}
+
+/* Is name in dir the silly one of ino already? */
+static bool is_silly_name(struct inode *ino, const struct nfs_fh *dir, const struct nfs_name *name)
+{
+	const struct silly *s;
+	bool is;
+
+	pthread_mutex_lock(&ino->lock);
+	s = ino->silly;
+	is = s && nfs_fh_equal(&s->dir, dir) && strlen(s->name) == name->len &&
+	     !memcmp(s->name, name->s, name->len);
+	pthread_mutex_unlock(&ino->lock);
+	return is;
+}
+
+/* Does the file have a silly name beside the one that is removed? Another client may have removed
+ * the silly one. */
+static bool has_silly_name(struct inode *ino, const struct nfs_attr *attr)
+{
+	bool has;
+
+	pthread_mutex_lock(&ino->lock);
+	has = ino->silly && ino->silly->sure;
+	pthread_mutex_unlock(&ino->lock);
+	return has && attr->nlink > 1;
+}
+
+/* Do both names of the rename r stand for ino? Then the server changes nothing. */
+static bool is_moved(struct request *r, struct inode *ino)
+{
+	struct name_info info;
+	bool is;
+
+	if (!r->to_dir || !names_get(r->fs->names, r->dir, r->name, &info))
+		return false;
+	is = info.ino == ino;
+	inode_unref(info.ino);
+	return is;
+}
+
+static struct silly *make_name(struct request *r, const struct nfs_fh *dir)
+{
+	struct silly *s = calloc(1, sizeof(*s));
+	struct fs *fs = r->fs;
+	unsigned number;
+	uint32_t tag;
+
+	if (!s)
+		return NULL;
+	s->dir = *dir;
+	s->cred = r->batch.cred;
+	number = silly_number(fs, &tag);
+	snprintf(s->name, sizeof(s->name), ".nfs%016llx%08x%04x",
+		(unsigned long long)r->inode->fileid, tag, number);
+	return s;
+}
+
+static void looked_up(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	struct nfs_fh dir = op->u.lookup.dir;
+	struct nfs_name name = op->u.lookup.name;
+	struct silly *s;
+
+	if (!op->error && op->u.lookup.attr.type == NFS_REG)
+		r->inode = inode_find(r->fs->inodes, &op->u.lookup.fh);
+	if (r->inode && is_moved(r, r->inode))
+		r->inode = inode_unref(r->inode);
+	/* a rename may have to give it its name back */
+	if (r->inode && opening_claim(r, r->inode, r->to_dir != NULL))
+		r->inode = NULL;
+	if (!r->inode) {
+		r->next(r);
+		return;
+	}
+	r->u.unlink.error = is_silly_name(r->inode, &dir, &name) ? -EBUSY : 0;
+	if (r->u.unlink.error || has_silly_name(r->inode, &op->u.lookup.attr)) {
+		let_go(r);
+		r->next(r);
+		return;
+	}
+	s = make_name(r, &dir);
+	if (!s) {
+		r->u.unlink.error = -ENOMEM;
+		let_go(r);
+		r->next(r);
+		return;
+	}
+	r->u.unlink.silly = s;
+	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name);
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = op->u.rename.to_dir = dir;
+	op->u.rename.from = name;
+	op->u.rename.to = name_of(s);
+	op->u.rename.moved = &r->inode->fh;
+	request_submit(r, answered);
+}
+
+/* True: no file of the mount is open, so name needs no silly one. Until opening_claim_end() opens
+ * of the file that it stands for wait. */
+static bool none_open(struct request *r, const char *name)
+{
+	struct names *names = r->fs->names;
+	struct name_info info;
+
+	if (atomic_load(&r->fs->open_files))
+		return false;
+	if (!names_get(names, r->to_dir ? r->to_dir : r->dir, name, &info) ||
+		opening_claim(r, info.ino, false))
+		return true;
+	inode_unref(info.ino);
+	return false;
+}
+
+/* True: the file that name was last known to stand for is not open. If name still has that file, no
+ * silly name is needed, and over NFSv4 REMOVE itself can check. Opens wait as above. */
+static bool known_closed(struct request *r, const char *name)
+{
+	struct name_info info;
+
+	if (r->u.unlink.ask || r->fs->info.vers_major < 4 ||
+		!names_get(r->fs->names, r->to_dir ? r->to_dir : r->dir, name, &info))
+		return false;
+	r->u.unlink.only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
+	if (!r->u.unlink.only)
+		inode_unref(info.ino);
+	return r->u.unlink.only;
+}
+
+void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
+	request_step_fn *next)
+{
+	struct nfs_op *op;
+
+	r->u.unlink.error = 0;
+	r->u.unlink.renamed = r->u.unlink.only = false;
+	if (r->u.unlink.none || none_open(r, name->s) || known_closed(r, name->s)) {
+		next(r);
+		return;
+	}
+	r->next = next;
+	op = request_op(r, NFS_LOOKUP, lookup);
+	op->u.lookup.dir = *dir;
+	op->u.lookup.name = *name;
+	request_submit(r, looked_up);
+}
+
+void silly_replaced(struct request *r)
+{
+	if (r->inode)
+		let_go(r);
+}
+
+/* --- taking them back ------------------------------------------------------------------------- */
+
+/* The file keeps the silly name until its last close. */
+static void end_undo_kept(struct request *r)
+{
+	keep_name(r, r->u.unlink.silly, true);
+	r->u.unlink.silly = NULL;
+	let_go(r);
+	r->next(r);
+}
+
+/* The file has no silly name, or nothing may remove the one that it has. */
+static void end_undo(struct request *r)
+{
+	free(r->u.unlink.silly);
+	r->u.unlink.silly = NULL;
+	let_go(r);
+	r->next(r);
+}
+
+static void leave(struct request *r, int error)
+{
+	log_warn("a file that a failed rename was to replace is left as %s: %s",
+		r->u.unlink.silly->name, strerror(-error));
+	end_undo(r);
+}
+
+static void moved_back(struct request *r)
+{
+	int error = r->batch.first.op.error;
+
+	if (error)
+		leave(r, error);
+	else
+		end_undo(r);
+}
+
+/* What the new name stands for says whether the server carried the rename out. */
+static void looked_again(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	bool sure = silly_refused(r->u.unlink.error);
+
+	if (!sure && !op->error && nfs_fh_equal(&op->u.lookup.fh, &r->u.unlink.moved)) {
+		r->u.unlink.error = 0;
+		end_undo_kept(r);
+		return;
+	}
+	if (op->error != -ENOENT || !sure) {
+		leave(r, op->error ? op->error : -EEXIST);
+		return;
+	}
+	/* a server without LINK, or one that refuses it of this file */
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = op->u.rename.to_dir = r->to_dir->fh;
+	op->u.rename.from = name_of(r->u.unlink.silly);
+	op->u.rename.to = to_name_of(r);
+	op->u.rename.moved = &r->inode->fh;
+	request_submit(r, moved_back);
+}
+
+/* The file has both names. Where the server may carry the rename out yet, the file needs the silly
+ * one then. */
+static void linked(struct request *r)
+{
+	struct silly *s = r->u.unlink.silly;
+
+	inode_touch(r->inode);
+	if (r->batch.first.op.error) {
+		look_for(r, &r->to_dir->fh, to_name_of(r), looked_again);
+	} else if (!silly_refused(r->u.unlink.error)) {
+		end_undo_kept(r);
+	} else {
+		r->u.unlink.silly = NULL;
+		silly_remove(r->fs, s, NULL);
+		end_undo(r);
+	}
+}
+
+void silly_undo(struct request *r, request_step_fn *next)
+{
+	struct inode *ino = r->inode;
+	struct silly *s = NULL;
+
+	if (ino && r->u.unlink.renamed) {
+		pthread_mutex_lock(&ino->lock);
+		s = ino->silly;
+		ino->silly = NULL;
+		pthread_mutex_unlock(&ino->lock);
+	}
+	if (!s) {
+		silly_replaced(r);
+		next(r);
+		return;
+	}
+	atomic_store(&ino->is_silly, false);
+	r->u.unlink.silly = s;
+	r->next = next;
+	give_back(r, r->u.unlink.error, linked);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * order: READs that must show the data of a WRITE under way.
+ *
+ * An inode lists the WRITEs and READs under way on it (inode.under_way), and the WRITEs that are
+ * being gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a
+ * process may write. A READ that waits is in the mount's list, too.
+ */
+#include "fs/kernel/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/known/file.h"
+
+#define PAGE UINT64_C(4096)
+
+struct orders {
+	pthread_mutex_t lock;	   /* guards waiting, inode.under_way, and request.order */
+	struct order_list waiting; /* by request.order.wait */
+};
+
+struct orders *orders_new(void)
+{
+	struct orders *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	pthread_mutex_init(&o->lock, NULL);
+	TAILQ_INIT(&o->waiting);
+	return o;
+}
+
+struct orders *orders_free(struct orders *o)
+{
+	if (!o)
+		return NULL;
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+	return NULL;
+}
+
+static bool meets(const struct request *r, uint64_t first, uint64_t last)
+{
+	return r->order.first <= last && first <= r->order.last;
+}
+
+static void order_end(struct request *r);
+
+/* r is under way. */
+static void enter_locked(struct request *r, bool writes)
+{
+	r->order.of = inode_ref(r->file->inode);
+	r->order.freed = order_end;
+	r->order.writes = writes;
+	r->order.first = r->u.io.offset / PAGE;
+	r->order.last = (r->u.io.offset + r->batch.data.len - 1) / PAGE;
+	LIST_INSERT_HEAD(&r->order.of->under_way, r, order.link);
+}
+
+static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t last)
+{
+	const struct order_gather *g;
+	const struct request *w;
+
+	LIST_FOREACH (g, &ino->gathering, link)
+		if (g->first <= last && first <= g->last)
+			return true;
+	LIST_FOREACH (w, &ino->under_way, order.link)
+		if (w->order.writes && meets(w, first, last))
+			return true;
+	return false;
+}
+
+static bool must_wait_locked(const struct request *r)
+{
+	return meets_write_locked(r->order.of, r->order.first, r->order.last);
+}
+
+/* A WRITE of these pages begins. */
+static void overtake_locked(struct inode *ino, uint64_t first, uint64_t last)
+{
+	struct request *r;
+
+	LIST_FOREACH (r, &ino->under_way, order.link)
+		if (!r->order.writes && meets(r, first, last))
+			atomic_store(&r->order.overtaken, true);
+	atomic_fetch_add(&ino->writes, 1);
+}
+
+void order_write(struct request *r)
+{
+	struct orders *o = r->fs->orders;
+
+	pthread_mutex_lock(&o->lock);
+	enter_locked(r, true);
+	overtake_locked(r->order.of, r->order.first, r->order.last);
+	pthread_mutex_unlock(&o->lock);
+}
+
+void order_gather_begin(
+	struct fs *fs, struct inode *ino, uint64_t off, uint32_t len, struct order_gather *g)
+{
+	struct orders *o = fs->orders;
+
+	g->of = inode_ref(ino);
+	g->first = off / PAGE;
+	g->last = (off + len - 1) / PAGE;
+	pthread_mutex_lock(&o->lock);
+	LIST_INSERT_HEAD(&ino->gathering, g, link);
+	overtake_locked(ino, g->first, g->last);
+	pthread_mutex_unlock(&o->lock);
+}
+
+bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
+{
+	bool any;
+
+	if (!atomic_load(&ino->writes))
+		return false;
+	pthread_mutex_lock(&fs->orders->lock);
+	any = meets_write_locked(ino, off / PAGE, (off + len - 1) / PAGE);
+	pthread_mutex_unlock(&fs->orders->lock);
+	return any;
+}
+
+/* True: r must wait, as far as is known. */
+static bool begin_read(struct request *r)
+{
+	struct orders *o = r->fs->orders;
+	bool waits;
+
+	pthread_mutex_lock(&o->lock);
+	if (!r->order.of)
+		enter_locked(r, false);
+	atomic_store(&r->order.overtaken, false);
+	waits = must_wait_locked(r);
+	pthread_mutex_unlock(&o->lock);
+	return waits;
+}
+
+bool order_read_waits(struct request *r, request_step_fn *next)
+{
+	struct orders *o = r->fs->orders;
+	bool waits, gone = false;
+
+	/* a process that writes now had opened the file before the READ was sent */
+	if ((!r->order.of && !atomic_load(&r->file->inode->writers)) || !begin_read(r))
+		return false;
+	request_watch(r);
+	r->order.next = next;
+	pthread_mutex_lock(&o->lock);
+	waits = must_wait_locked(r);
+	/* order_end_gone() may have been there before r */
+	gone = waits && request_is_gone(r);
+	if (waits && !gone)
+		TAILQ_INSERT_TAIL(&o->waiting, r, order.wait);
+	r->order.waits = waits && !gone;
+	pthread_mutex_unlock(&o->lock);
+	if (gone)
+		request_end(r, -EINTR);
+	return waits;
+}
+
+bool order_overtaken(const struct request *r)
+{
+	return atomic_load(&r->order.overtaken);
+}
+
+static void stop_waiting_locked(struct orders *o, struct request *r, struct order_list *to)
+{
+	TAILQ_REMOVE(&o->waiting, r, order.wait);
+	r->order.waits = false;
+	TAILQ_INSERT_TAIL(to, r, order.wait);
+}
+
+/* A WRITE of ino has left: moves the READs that need not wait any more to ready. */
+static void write_left_locked(struct orders *o, struct inode *ino, struct order_list *ready)
+{
+	struct request *r;
+
+	atomic_fetch_sub(&ino->writes, 1);
+	LIST_FOREACH (r, &ino->under_way, order.link)
+		if (r->order.waits && !must_wait_locked(r))
+			stop_waiting_locked(o, r, ready);
+}
+
+static void go_on(struct order_list *ready)
+{
+	struct request *r;
+
+	while ((r = TAILQ_FIRST(ready))) {
+		TAILQ_REMOVE(ready, r, order.wait);
+		if (request_is_gone(r))
+			request_end(r, -EINTR);
+		else
+			r->order.next(r);
+	}
+}
+
+/* As request.order.freed: READs that wait for r go on. */
+static void order_end(struct request *r)
+{
+	struct order_list ready = TAILQ_HEAD_INITIALIZER(ready);
+	struct orders *o = r->fs->orders;
+	struct inode *ino = r->order.of;
+
+	pthread_mutex_lock(&o->lock);
+	LIST_REMOVE(r, order.link);
+	r->order.of = NULL;
+	if (r->order.writes)
+		write_left_locked(o, ino, &ready);
+	pthread_mutex_unlock(&o->lock);
+	go_on(&ready);
+	inode_unref(ino);
+}
+
+void order_gather_end(struct fs *fs, struct order_gather *g)
+{
+	struct order_list ready = TAILQ_HEAD_INITIALIZER(ready);
+	struct orders *o = fs->orders;
+
+	pthread_mutex_lock(&o->lock);
+	LIST_REMOVE(g, link);
+	write_left_locked(o, g->of, &ready);
+	pthread_mutex_unlock(&o->lock);
+	go_on(&ready);
+	inode_unref(g->of);
+}
+
+void order_end_gone(struct fs *fs)
+{
+	struct order_list gone = TAILQ_HEAD_INITIALIZER(gone);
+	struct orders *o = fs->orders;
+	struct request *r, *next;
+
+	pthread_mutex_lock(&o->lock);
+	for (r = TAILQ_FIRST(&o->waiting); r; r = next) {
+		next = TAILQ_NEXT(r, order.wait);
+		if (request_is_gone(r))
+			stop_waiting_locked(o, r, &gone);
+	}
+	pthread_mutex_unlock(&o->lock);
+	while ((r = TAILQ_FIRST(&gone))) {
+		TAILQ_REMOVE(&gone, r, order.wait);
+		request_end(r, -EINTR);
+	}
+}

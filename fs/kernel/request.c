@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * request: one request of the kernel from its arrival to the answer.
+ */
+#include "fs/kernel/request.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "fs/kernel/data.h"
+#include "fs/kernel/event.h"
+#include "fs/known/fs.h"
+#include "fs/known/names.h"
+#include "fs/kernel/process.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define SHORT_WAIT_NS 10000000ull
+#define LONG_WAIT_NS  1000000000ull
+#define END_WAIT_NS   5000000000ull /* of a process that ends by itself */
+#define HURRY_NS      2000000000ull /* after a killed process that waited long was found */
+#define BEHIND_NS     1000000000ull /* for which requests come that have waited in the kernel */
+
+struct request_pool {
+	pthread_mutex_t lock; /* guards all but parts */
+	struct request_list free;
+	struct batch_pool parts;
+	TAILQ_HEAD(, request) live; /* oldest first, except for request_came_at() */
+	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
+	uint64_t patience_ns;	    /* request_pool_limit()'s; 0: none */
+	uint64_t behind_until;	    /* requests that come before time out at once; 0: none */
+	bool ending;		    /* requests that the kernel still sends are cancelled at once */
+};
+
+struct request_pool *request_pool_new(void)
+{
+	struct request_pool *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	pthread_mutex_init(&p->lock, NULL);
+	SLIST_INIT(&p->free);
+	batch_pool_init(&p->parts);
+	TAILQ_INIT(&p->live);
+	return p;
+}
+
+struct request_pool *request_pool_free(struct request_pool *p)
+{
+	struct request *r;
+
+	if (!p)
+		return NULL;
+	while ((r = SLIST_FIRST(&p->free))) {
+		SLIST_REMOVE_HEAD(&p->free, free);
+		batch_finish(&r->batch);
+		free(r);
+	}
+	batch_pool_finish(&p->parts);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+	return NULL;
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static struct request *request_of_batch(struct batch *b)
+{
+	return (struct request *)((char *)b - offsetof(struct request, batch));
+}
+
+struct request *request_of(const struct nfs_op *op)
+{
+	const struct part *p = op->ctx;
+
+	return request_of_batch(p->batch);
+}
+
+static void batch_done(struct batch *b)
+{
+	struct request *r = request_of_batch(b);
+
+	atomic_fetch_add_explicit(&r->waits,
+		atomic_exchange_explicit(&r->step_rpcs, 0, memory_order_relaxed),
+		memory_order_relaxed);
+	r->step(r);
+}
+
+/* The file has gone from the server. The kernel looks its name up again, once: that answer must not
+ * come from notes. */
+static void found_stale(struct fs *fs, struct inode *ino)
+{
+	if (!ino)
+		return;
+	inode_doubt(ino);
+	names_doubt_all(fs->names, ino);
+}
+
+static void count_calls(struct request *r, unsigned n)
+{
+	unsigned most = atomic_load_explicit(&r->step_rpcs, memory_order_relaxed);
+
+	if (!n)
+		return;
+	atomic_fetch_add_explicit(&r->rpcs, n, memory_order_relaxed);
+	while (n > most && !atomic_compare_exchange_weak_explicit(&r->step_rpcs, &most, n,
+				   memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+static void op_ended(struct batch *b, const struct nfs_op *op)
+{
+	struct request *r = request_of_batch(b);
+	struct stats *s = &r->fs->stats;
+
+	if (op->type != NFS_LOCK || !op->u.lock.local)
+		stats_add(&s->ops[op->type], 1);
+	if (op->error)
+		stats_add(&s->errors[op->type], 1);
+	count_calls(r, op->calls.n);
+	if (op->error == -ESTALE) { /* the error does not tell which of them */
+		found_stale(r->fs, r->inode);
+		found_stale(r->fs, r->dir);
+		found_stale(r->fs, r->to_dir);
+	}
+}
+
+/* --- making and freeing ----------------------------------------------------------------------- */
+
+static struct request *alloc_request(struct request_pool *p)
+{
+	struct request *r;
+
+	pthread_mutex_lock(&p->lock);
+	r = SLIST_FIRST(&p->free);
+	if (r)
+		SLIST_REMOVE_HEAD(&p->free, free);
+	pthread_mutex_unlock(&p->lock);
+	if (r)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (r)
+		batch_init(&r->batch, &p->parts);
+	return r;
+}
+
+static void kill_request(struct request *r)
+{
+	if (batch_cancel(&r->batch))
+		stats_add(&r->fs->stats.interrupts, 1);
+}
+
+/* r goes on, but the kernel must not wait longer. */
+static void answer_timed_out_locked(struct request *r)
+{
+	struct fuse_req *fuse = r->fuse;
+
+	r->fuse = NULL;
+	atomic_store(&r->awaited, false);
+	if (fuse)
+		fuse_reply_err(fuse, ETIMEDOUT);
+}
+
+static void time_out_locked(struct request *r)
+{
+	atomic_store(&r->timed_out, true);
+	if (r->keeps_going) {
+		answer_timed_out_locked(r);
+		return;
+	}
+	kill_request(r);
+	atomic_store(&r->gone, true);
+}
+
+static _Thread_local uint64_t came_at; /* request_came_at(); 0: now */
+
+void request_came_at(uint64_t when)
+{
+	came_at = when;
+}
+
+struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const struct rpc_cred *cred)
+{
+	struct request *r = alloc_request(fs->requests);
+	uint64_t came = came_at;
+
+	came_at = 0;
+	if (!r) {
+		if (fuse)
+			fuse_reply_err(fuse, ENOMEM);
+		return NULL;
+	}
+	stats_add(&fs->stats.requests, 1);
+	r->fs = fs;
+	r->fuse = fuse;
+	r->keeps_going = false;
+	batch_begin(&r->batch, fs->client, cred);
+	r->batch.op_ended = op_ended;
+	if (!fuse)
+		batch_keep_going(&r->batch);
+	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
+	atomic_store(&r->awaited, fuse != NULL);
+	atomic_store(&r->timed_out, false);
+	atomic_store(&r->gone, false);
+	r->armed = false;
+	atomic_store(&r->watched, false);
+	r->any_signal = false;
+	r->account.unique = 0;
+	if (fuse)
+		account_take(&r->account);
+	r->born = came ? came : r->account.unique ? r->account.born : clock_ns();
+	r->batch.since_ns = r->born;
+	atomic_store_explicit(&r->rpcs, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->waits, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->step_rpcs, 0, memory_order_relaxed);
+	r->step = NULL;
+	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
+	r->name[0] = r->to_name[0] = 0;
+	r->settler = NULL;
+	r->asks = false;
+	r->turn_since = 0;
+	r->file = NULL;
+	r->buf = NULL;
+	r->text = NULL;
+	r->flush.gone = NULL;
+	r->flush.closes = r->flush.outlives = false;
+	memset(&r->u, 0, sizeof(r->u));
+	r->order.of = NULL;
+	r->order.waits = false;
+	atomic_store(&r->order.overtaken, false);
+	r->late.of = NULL;
+	r->late.is = false;
+	atomic_store(&r->lasts, false);
+	r->cut.begun = false;
+	pthread_mutex_lock(&fs->requests->lock);
+	if (fuse && fs->requests->ending)
+		batch_cancel(&r->batch);
+	if (fuse && !came && r->born < fs->requests->behind_until)
+		time_out_locked(r); /* it may have waited in the kernel as long */
+	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
+	pthread_mutex_unlock(&fs->requests->lock);
+	return r;
+}
+
+struct request *request_new(struct fs *fs, struct fuse_req *fuse)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(fuse);
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = ctx->uid, .gid = ctx->gid};
+
+	/* A look at /proc. The groups are not remembered: a process may give up groups at any
+	 * moment, and then the daemon must not use their rights for the process. A process of
+	 * another PID namespace has no number here: only its group counts. */
+	cred.ngids = process_groups(ctx->pid, cred.gids, RPC_MAX_GIDS);
+	return request_new_cred(fs, fuse, &cred);
+}
+
+void request_take_data(struct request *r, const struct seg_list *data)
+{
+	r->batch.data = *data;
+}
+
+void request_naming_begin(struct request *r)
+{
+	request_naming_end(r);
+	r->naming = true;
+	inode_naming_begin(r->dir);
+	if (r->to_dir)
+		inode_naming_begin(r->to_dir);
+}
+
+void request_naming_end(struct request *r)
+{
+	if (!r->naming)
+		return;
+	r->naming = false;
+	inode_naming_end(r->dir);
+	if (r->to_dir)
+		inode_naming_end(r->to_dir);
+}
+
+void request_give_back(struct request *r)
+{
+	struct request *settler = r->settler;
+
+	r->settler = NULL;
+	if (settler)
+		settler->next(settler);
+}
+
+void request_free(struct request *r)
+{
+	struct request_pool *p = r->fs->requests;
+
+	if (r->order.of)
+		r->order.freed(r);
+	if (r->late.of)
+		r->late.freed(r);
+	request_give_back(r);
+	request_naming_end(r);
+	if (r->asks)
+		inode_attr_answered(r->inode, r->born);
+	inode_unref(r->inode);
+	inode_unref(r->dir);
+	inode_unref(r->to_dir);
+	inode_unref(r->unlinking);
+	if (r->batch.data.n)
+		data_put_list(r->fs, &r->batch.data);
+	mem_buf_unref(r->buf);
+	free(r->text);
+	batch_end(&r->batch);
+	pthread_mutex_lock(&p->lock);
+	TAILQ_REMOVE(&p->live, r, live);
+	SLIST_INSERT_HEAD(&p->free, r, free);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void request_submit(struct request *r, request_step_fn *step)
+{
+	r->step = step;
+	request_arm(r);
+	batch_submit(&r->batch, batch_done);
+}
+
+/* --- interrupts ------------------------------------------------------------------------------- */
+
+static bool is_fatal(const struct request *r)
+{
+	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
+
+	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
+}
+
+/* libfuse holds the request's lock, so request_take_fuse() waits for the end of this function. So
+ * the request cannot be answered here. */
+static void on_interrupt(fuse_req_t fuse, void *data)
+{
+	struct request *r = data;
+
+	if (!is_fatal(r))
+		return;
+	kill_request(r);
+	if (!atomic_load(&r->watched) && !atomic_load(&r->lasts))
+		return;
+	atomic_store(&r->gone, true);
+	atomic_store(&r->fs->some_gone, true);
+	if (eventfd_write(r->fs->wake_fd, 1))
+		log_ctrl("eventfd: cannot wake the main thread");
+}
+
+void request_arm(struct request *r)
+{
+	if (r->keeps_going || r->armed || !r->fuse)
+		return;
+	r->armed = true;
+	fuse_req_interrupt_func(r->fuse, on_interrupt, r);
+}
+
+void request_watch(struct request *r)
+{
+	atomic_store(&r->watched, true);
+	r->armed = true;
+	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* which may have come */
+}
+
+/* Has r waited so long that a process with that fate need not wait longer? */
+static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t now, bool hurry)
+{
+	switch (fate) {
+	case PROCESS_KILLED:
+		return hurry || clock_age(now, r->born) >= LONG_WAIT_NS;
+	case PROCESS_ENDING:
+		return clock_age(now, r->born) >= (hurry ? LONG_WAIT_NS : END_WAIT_NS);
+	default:
+		return false;
+	}
+}
+
+/* A thread that has waited long, and its state in /proc. */
+struct waiter {
+	pid_t tid;
+	enum process_fate fate;
+};
+
+static bool has_waited(const struct request *r, uint64_t now, uint64_t ns)
+{
+	return clock_age(now, r->born) >= ns;
+}
+
+static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
+{
+	return p->killed_ns && clock_age(now, p->killed_ns) < HURRY_NS;
+}
+
+/* Lists the threads of requests that have waited long in w, unless w is NULL: oldest first, at most
+ * max. A thread with several requests in a row comes once. Returns how many there are. */
+static unsigned list_waiters_locked(
+	const struct request_pool *p, uint64_t now, struct waiter *w, unsigned max)
+{
+	uint64_t long_ns = in_hurry_locked(p, now) ? SHORT_WAIT_NS : LONG_WAIT_NS;
+	const struct request *r;
+	pid_t last = 0;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (n == max || !has_waited(r, now, long_ns))
+			break;
+		if (!r->pid || r->pid == last || request_is_gone(r))
+			continue;
+		last = r->pid;
+		if (w)
+			w[n].tid = r->pid;
+		n++;
+	}
+	return n;
+}
+
+static enum process_fate fate_of(pid_t tid, const struct waiter *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (w[i].tid == tid)
+			return w[i].fate;
+	return PROCESS_UNKNOWN;
+}
+
+static void kill_overdue_locked(
+	struct request_pool *p, uint64_t now, const struct waiter *w, unsigned n)
+{
+	bool hurry = in_hurry_locked(p, now);
+	struct request *r;
+
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!has_waited(r, now, hurry ? SHORT_WAIT_NS : LONG_WAIT_NS))
+			break;
+		if (!r->pid || request_is_gone(r) ||
+			!is_overdue(r, fate_of(r->pid, w, n), now, hurry))
+			continue;
+		kill_request(r);
+		atomic_store(&r->gone, true);
+		p->killed_ns = now;
+	}
+}
+
+/* Else the kernel would end the mount because of one of these requests. */
+static void end_timed_out_locked(struct request_pool *p, uint64_t now)
+{
+	unsigned awaited = 0;
+	struct request *r;
+	bool any = false;
+
+	if (!p->patience_ns)
+		return;
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!atomic_load(&r->awaited))
+			continue;
+		awaited++;
+		if (!has_waited(r, now, p->patience_ns) || (request_is_gone(r) && !r->keeps_going))
+			continue;
+		time_out_locked(r);
+		any |= !r->any_signal;
+	}
+	if (any && awaited >= REQUEST_BACKGROUND)
+		p->behind_until = now + BEHIND_NS;
+}
+
+bool request_pool_overdue(struct request_pool *p, uint64_t since)
+{
+	uint64_t now = clock_ns();
+	bool overdue, behind;
+
+	pthread_mutex_lock(&p->lock);
+	behind = now < p->behind_until;
+	overdue = p->patience_ns && clock_age(now, since) >= p->patience_ns;
+	if (overdue)
+		p->behind_until = now + BEHIND_NS;
+	pthread_mutex_unlock(&p->lock);
+	return overdue || behind;
+}
+
+void request_pool_limit(struct request_pool *p, uint64_t ns)
+{
+	pthread_mutex_lock(&p->lock);
+	p->patience_ns = ns;
+	pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t request_oldest_ns(struct request_pool *p)
+{
+	uint64_t now = clock_ns(), oldest = 0;
+	struct request *r;
+
+	if (pthread_mutex_trylock(&p->lock))
+		return 0;
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!atomic_load(&r->awaited) || r->any_signal)
+			continue;
+		oldest = clock_age(now, r->born);
+		break;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return oldest;
+}
+
+int request_gone_error(const struct request *r)
+{
+	return atomic_load(&r->timed_out) ? ETIMEDOUT : EINTR;
+}
+
+bool request_check_killed(struct request_pool *p)
+{
+	uint64_t now = clock_ns();
+	struct waiter *w = NULL;
+	unsigned n;
+	bool hurry;
+
+	pthread_mutex_lock(&p->lock);
+	n = list_waiters_locked(p, now, NULL, UINT_MAX);
+	pthread_mutex_unlock(&p->lock);
+	if (n)
+		w = calloc(n, sizeof(*w));
+	if (w) {
+		pthread_mutex_lock(&p->lock);
+		n = list_waiters_locked(p, now, w, n);
+		pthread_mutex_unlock(&p->lock);
+		for (unsigned i = 0; i < n; i++)
+			w[i].fate = process_fate(w[i].tid);
+	}
+	pthread_mutex_lock(&p->lock);
+	if (w)
+		kill_overdue_locked(p, now, w, n);
+	end_timed_out_locked(p, now);
+	hurry = in_hurry_locked(p, now);
+	pthread_mutex_unlock(&p->lock);
+	free(w);
+	return hurry;
+}
+
+void request_pool_end(struct request_pool *p)
+{
+	struct request *r;
+
+	pthread_mutex_lock(&p->lock);
+	p->ending = true;
+	TAILQ_FOREACH (r, &p->live, live) {
+		kill_request(r);
+		atomic_store(&r->gone, true);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void disarm(struct request *r)
+{
+	if (r->fuse && r->armed)
+		fuse_req_interrupt_func(r->fuse, NULL, NULL);
+	r->armed = false;
+}
+
+static struct fuse_req *take_fuse(struct request *r)
+{
+	bool shared = r->keeps_going; /* with answer_timed_out_locked() */
+	struct fuse_req *fuse;
+
+	if (shared)
+		pthread_mutex_lock(&r->fs->requests->lock);
+	disarm(r);
+	fuse = r->fuse;
+	r->fuse = NULL;
+	atomic_store(&r->awaited, false);
+	if (fuse) {
+		r->account.rpcs = atomic_load_explicit(&r->rpcs, memory_order_relaxed);
+		r->account.waits = atomic_load_explicit(&r->waits, memory_order_relaxed);
+		account_answers(&r->account);
+		if (trace_is_on(&r->fs->trace) && r->dir && r->name[0])
+			event_names(
+				r->fs, r->account.unique, r->dir, r->name, r->to_dir, r->to_name);
+	}
+	if (shared)
+		pthread_mutex_unlock(&r->fs->requests->lock);
+	return fuse;
+}
+
+struct fuse_req *request_take_fuse(struct request *r)
+{
+	if (r->late.of)
+		r->late.answers(r);
+	return take_fuse(r);
+}
+
+/* The answer to a request that ends early: a negative errno. */
+static int interrupt_error(const struct request *r)
+{
+	struct request_pool *p = r->fs->requests;
+	int error;
+
+	pthread_mutex_lock(&p->lock);
+	error = p->ending ? -ECONNABORTED : -request_gone_error(r);
+	pthread_mutex_unlock(&p->lock);
+	return error;
+}
+
+void request_abandon(struct request *r)
+{
+	struct fuse_req *fuse = take_fuse(r);
+
+	if (fuse)
+		fuse_reply_err(fuse, -interrupt_error(r));
+}
+
+void request_end(struct request *r, int error)
+{
+	struct fuse_req *fuse = request_take_fuse(r);
+
+	if (error == -EINTR)
+		error = interrupt_error(r);
+	request_free(r);
+	if (fuse)
+		fuse_reply_err(fuse, -error);
+}
+
+void request_list_take_gone(struct request_list *from, struct request_list *gone)
+{
+	struct request_list stay = SLIST_HEAD_INITIALIZER(stay);
+	struct request *r;
+
+	while ((r = SLIST_FIRST(from))) {
+		SLIST_REMOVE_HEAD(from, free);
+		SLIST_INSERT_HEAD(request_is_gone(r) ? gone : &stay, r, free);
+	}
+	*from = stay;
+}
+
+void request_keep_going(struct request *r)
+{
+	batch_keep_going(&r->batch);
+	if (!r->fuse)
+		return;
+	disarm(r);
+	pthread_mutex_lock(&r->fs->requests->lock);
+	r->keeps_going = true;
+	if (atomic_load(&r->timed_out))
+		answer_timed_out_locked(r);
+	pthread_mutex_unlock(&r->fs->requests->lock);
+}
+
+bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len > NFS_NAME_MAX)
+		return false;
+	memcpy(dst, name, len + 1);
+	out->s = dst;
+	out->len = len;
+	return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * file: an open file description of the kernel.
+ */
+#include "fs/known/file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "cache/writeback.h"
+
+struct file *file_new(struct fs *fs, const struct rpc_cred *cred, int flags)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->cred = *cred;
+	f->flags = flags;
+	f->flock_owner = atomic_fetch_add(&fs->flock_owners, 1) + 1;
+	return f;
+}
+
+void file_free(struct file *f)
+{
+	if (f->inode) {
+		fetcher_finish(&f->fetcher);
+		writeback_close(&f->writer);
+	}
+	inode_unref(f->inode);
+	free(f);
+}
+
+static void free_handle(struct handle *h)
+{
+	file_free((struct file *)h);
+}
+
+void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open)
+{
+	f->inode = inode_ref(ino);
+	f->open = open;
+	atomic_fetch_add(&ino->writers, (f->flags & O_ACCMODE) != O_RDONLY);
+	atomic_fetch_add(&ino->mappers, (f->flags & O_ACCMODE) == O_RDWR);
+	filedata_open(&ino->data, &f->told);
+	writer_init(&f->writer, &ino->written, open, &f->cred);
+	fs_add_handle(fs, &f->handle, free_handle);
+}
+
+void file_closed(struct fs *fs, struct file *f)
+{
+	atomic_fetch_sub(&f->inode->writers, (f->flags & O_ACCMODE) != O_RDONLY);
+	atomic_fetch_sub(&f->inode->mappers, (f->flags & O_ACCMODE) == O_RDWR);
+	fs_drop_handle(fs, &f->handle);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * file: an open file description of the kernel, from its open to its release.
+ */
+#ifndef RNFS_FS_KNOWN_FILE_H
+#define RNFS_FS_KNOWN_FILE_H
+
+#include "cache/fetch.h"
+#include "fs/known/fs.h"
+
+/* The object that fi->fh points to. Constant once open but for marked members. */
+struct file {
+	struct handle handle; /* first */
+	struct fs *fs;
+	struct inode *inode;   /* a reference; NULL until it is open */
+	struct nfs_open *open; /* the server's open state */
+	struct rpc_cred cred;  /* the opener's: used for reads and writes */
+	int flags;
+	atomic_bool written;	   /* data was appended through this open file */
+	_Atomic uint64_t dropping; /* pages that the kernel drops at its open (filechange.h) */
+	uint64_t flock_owner;	   /* of its flock; the kernel's number may be used again early */
+	/* used by flush.c: FLUSHes that go on after their answer, and the release that waits for
+	 * them */
+	unsigned outlived;
+	struct request *parked;
+	/* of its release */
+	bool drops_silly;	   /* a silly name is removed with it (silly_close_begin()) */
+	bool drops_locks;	   /* locks are cleared with it (locker_close_begin()) */
+	struct filedata_view told; /* the losses reported so far; the inode's filedata.lock */
+	struct fetcher fetcher;	   /* of its data into the cache (cached.h) */
+	struct writer writer;	   /* of gathered data (write.h) */
+};
+
+static inline struct file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct file *)(uintptr_t)fi->fh;
+}
+
+struct request;
+
+/* A file that the user of cred is to open with these flags. NULL when out of memory. */
+struct file *file_new(struct fs *fs, const struct rpc_cred *cred, int flags);
+void file_free(struct file *f);
+/* The server has opened the file: f becomes an open file of ino. The caller has called
+ * opening_begin() for ino. */
+void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
+/* The server has closed the file: f is not among the open files any more. Not freed. */
+void file_closed(struct fs *fs, struct file *f);
+
+#endif

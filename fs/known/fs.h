@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fs: the parts of one mount, shared by all files in this folder. A part with a file of its own is
+ * known here only as a pointer, since its file includes this one. setup.h makes the whole.
+ */
+#ifndef RNFS_FS_KNOWN_FS_H
+#define RNFS_FS_KNOWN_FS_H
+
+#define FUSE_USE_VERSION 314
+#include <fuse3/fuse_lowlevel.h>
+
+#include "cache/writeback.h"
+#include "fs/known/inode.h"
+#include "fs/options/option.h"
+#include "fs/known/stale.h"
+#include "fs/observe/stats.h"
+#include "fs/observe/trace.h"
+
+struct accounts;
+struct appends;
+struct cache;
+struct cached;
+struct control;
+struct fetches;
+struct flushes;
+struct inval;
+struct lates;
+struct listings;
+struct memory;
+struct metrics_file;
+struct names;
+struct notifier;
+struct openings;
+struct orders;
+struct request_pool;
+struct silly_names;
+struct repeats;
+struct retries;
+struct turns;
+struct workers;
+struct writeback;
+
+struct fs {
+	/* constant while requests are served */
+	const struct options *opt;
+	const char *mountpoint;	       /* absolute, or /dev/fd/N */
+	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
+	uint64_t mounted_at;	       /* on clock_ns() */
+	struct mem_pool *pool;
+	struct memory *memory; /* bounds the pool, and the cache in it */
+	struct nfs_client *client;
+	struct nfs_client_info info;
+	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */
+	bool shared;	    /* users other than the one that mounted may be let in */
+	struct inode_table *inodes;
+	struct names *names;
+	struct request_pool *requests;
+	struct accounts *accounts;
+	struct openings *openings;
+	struct silly_names *silly;
+	struct listings *listings;
+	struct appends *appends;
+	struct orders *orders;
+	struct lates *lates;
+	struct turns *turns;
+	struct repeats *repeats;
+	struct cache *cache;
+	struct fetches *fetches; /* into the cache */
+	struct cached *cached;
+	struct writeback_ops flush_ops;
+	struct writeback *writeback;
+	struct flushes *flushes;
+	struct notifier *notifier; /* NULL before the kernel's session has begun */
+	struct fuse_session *se;
+	struct device *device; /* of the session */
+	struct workers *workers;
+	bool posix_locks, flock_locks; /* the server keeps such locks, else this machine */
+	struct inval *inval;
+	struct control *control;	   /* NULL: there is none */
+	struct metrics_file *metrics_file; /* NULL: there is none */
+	struct trace trace;		   /* used by control's thread */
+	int wake_fd;			   /* eventfd: wakes the main thread */
+	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
+
+	atomic_size_t data_limit; /* bytes of pool memory for READ and WRITE data */
+	atomic_size_t data_used;  /* of these, in use (data.h) */
+	_Atomic uint64_t
+		flock_owners;	/* the number of the last owner of flocks that an open file got */
+	atomic_uint open_files; /* with opens under way (opening.h) */
+	/* on clock_ns(): since when the server does not answer; since when there is no connection
+	 * to the server; 0: not so */
+	_Atomic uint64_t silent_since, lost_since;
+	struct stale_threads stale;
+	struct retries *retries;
+	atomic_bool init_done;
+	atomic_bool not_first; /* a request has come before INIT: another daemon has had the INIT */
+	/* ending.h */
+	uint64_t ending_at;	  /* 0: the mount is used; constant after that */
+	_Atomic uint64_t took_at; /* when the server last took written data, on clock_ns() */
+	bool said_ending;	  /* used by the main thread */
+	/* announce.h */
+	uint64_t kernel_bound_ns; /* constant while requests are served */
+	/* used by the main thread: the state that the desktop was told last */
+	bool notified_silent;
+	pid_t notifying; /* the process that tells the desktop; 0: none runs */
+	/* set before init_done */
+	/* the server applies the umask: the kernel passes modes as the program gave them */
+	bool sends_umask;
+	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
+	bool kills_priv;
+	bool may_time_out; /* this kernel can bound how long it waits (patience.h) */
+	pthread_mutex_t handles_lock;
+	LIST_HEAD(, handle) handles; /* under handles_lock: open files and directories */
+	struct stats stats;
+};
+
+static inline struct fs *fs_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+/* The head of the open file or directory that fi->fh points to. */
+struct handle {
+	LIST_ENTRY(handle) link;
+	/* frees the handle at the end of the mount, if the kernel has not released it */
+	void (*free)(struct handle *h);
+};
+void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
+void fs_drop_handle(struct fs *fs, struct handle *h);
+/* Frees the handles that the kernel has not released. After the last request. */
+void fs_free_handles(struct fs *fs);
+
+/* Logs the results of negotiation and the statistics, one line each. Any thread. */
+void fs_log_stats(struct fs *fs);
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inode: a file of the server. The kernel names the file by a node ID, the server by a file handle.
+ *
+ * The table is split into shards by the handle's hash; each has its own short lock. A shard's array
+ * of chains doubles when the shard holds more inodes than chains.
+ */
+#include "fs/known/inode.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/clock.h"
+#include "transport/hash.h"
+
+#define SHARDS	     16u
+#define FIRST_CHAINS 64u
+#define ROOT_ID	     1u /* FUSE_ROOT_ID */
+#define LEFT_SLOTS   1024u
+
+LIST_HEAD(chain, inode);
+
+struct shard {
+	/* guards all members here, and hash and nlookup of the inodes of the shard */
+	pthread_mutex_t lock;
+	struct chain *chains;
+	unsigned nchains; /* a power of two */
+	unsigned count;
+};
+
+struct inode_table {
+	struct shard shards[SHARDS];
+	struct inode *root;
+	uint64_t root_major, root_minor; /* constant: the root's fsid */
+	inode_left_fn *left;		 /* NULL: no function */
+	void *left_ctx;
+	atomic_ullong generation;
+	uint64_t seed;
+	/* by the handle's hash: when notes were last made that are forgotten with inodes that have
+	 * left */
+	_Atomic uint64_t left_at[LEFT_SLOTS];
+};
+
+static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
+{
+	return hash_bytes(t->seed, fh->data, fh->len);
+}
+
+static struct shard *shard_of(struct inode_table *t, uint64_t hash)
+{
+	return &t->shards[hash % SHARDS];
+}
+
+static struct chain *chain_of(struct shard *s, uint64_t hash)
+{
+	return &s->chains[(hash / SHARDS) & (s->nchains - 1)];
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* Within one file system different numbers stay different. Numbers of two file systems are equal
+ * only if the hashes differ in nothing but the low bits that the numbers use: one chance in 16
+ * million for file systems of up to 2^40 objects. */
+uint64_t inode_number(const struct inode_table *t, const struct nfs_attr *attr)
+{
+	uint64_t major = attr->fsid_major, minor = attr->fsid_minor, n = attr->fileid;
+
+	if (major != t->root_major || minor != t->root_minor)
+		n ^= mix(mix(major + 0x9e3779b97f4a7c15ull) ^ minor);
+	return n ? n : UINT64_MAX; /* readdir(3) leaves out an entry with number 0 */
+}
+
+bool inode_same_fs(const struct inode *a, const struct inode *b)
+{
+	return a->fsid_major == b->fsid_major && a->fsid_minor == b->fsid_minor;
+}
+
+static struct inode *inode_new(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
+{
+	struct inode *ino = calloc(1, sizeof(*ino));
+
+	if (!ino)
+		return NULL;
+	ino->fh = *fh;
+	ino->type = attr->type;
+	ino->fileid = attr->fileid;
+	ino->fsid_major = attr->fsid_major;
+	ino->fsid_minor = attr->fsid_minor;
+	ino->number = inode_number(t, attr);
+	ino->generation = atomic_fetch_add(&t->generation, 1);
+	atomic_init(&ino->refs, 1);
+	LIST_INIT(&ino->names_in);
+	LIST_INIT(&ino->names_of);
+	pthread_mutex_init(&ino->forgetting, NULL);
+	pthread_mutex_init(&ino->lock, NULL);
+	filedata_init(&ino->data);
+	written_init(&ino->written, &ino->fh, &ino->data);
+	cache_file_init(&ino->cache);
+	ino->attr = *attr;
+	ino->version = attr->change;
+	grants_init(&ino->grants);
+	return ino;
+}
+
+struct inode *inode_ref(struct inode *ino)
+{
+	atomic_fetch_add_explicit(&ino->refs, 1, memory_order_relaxed);
+	return ino;
+}
+
+struct inode *inode_unref(struct inode *ino)
+{
+	struct locker *l;
+
+	/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
+	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
+		while ((l = LIST_FIRST(&ino->lockers))) { /* the mount ended before their close */
+			LIST_REMOVE(l, link);
+			free(l);
+		}
+		pthread_mutex_destroy(&ino->lock);
+		pthread_mutex_destroy(&ino->forgetting);
+		written_finish(&ino->written);
+		filedata_finish(&ino->data);
+		cache_file_finish(&ino->cache);
+		grants_drop(&ino->grants);
+		free(ino);
+	}
+	return NULL;
+}
+
+struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr)
+{
+	struct inode_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
+	atomic_init(&t->generation, 1);
+	for (unsigned i = 0; i < SHARDS; i++) {
+		pthread_mutex_init(&t->shards[i].lock, NULL);
+		t->shards[i].nchains = FIRST_CHAINS;
+		t->shards[i].chains = calloc(FIRST_CHAINS, sizeof(struct chain));
+		if (!t->shards[i].chains)
+			return inode_table_free(t);
+	}
+	t->root_major = attr->fsid_major;
+	t->root_minor = attr->fsid_minor;
+	t->root = inode_lookup(t, root, attr);
+	if (!t->root)
+		return inode_table_free(t);
+	return t;
+}
+
+static void tell_left(const struct inode_table *t, struct inode *ino)
+{
+	if (t->left)
+		t->left(t->left_ctx, ino);
+}
+
+struct inode_table *inode_table_free(struct inode_table *t)
+{
+	if (!t)
+		return NULL;
+	for (unsigned i = 0; i < SHARDS; i++) {
+		struct shard *s = &t->shards[i];
+
+		for (unsigned c = 0; s->chains && c < s->nchains; c++) {
+			struct inode *ino;
+
+			while ((ino = LIST_FIRST(&s->chains[c]))) {
+				LIST_REMOVE(ino, hash);
+				tell_left(t, ino);
+				inode_unref(ino);
+			}
+		}
+		free(s->chains);
+		pthread_mutex_destroy(&s->lock);
+	}
+	free(t);
+	return NULL;
+}
+
+struct inode *inode_table_root(struct inode_table *t)
+{
+	return t->root;
+}
+
+void inode_table_on_left(struct inode_table *t, inode_left_fn *fn, void *ctx)
+{
+	t->left = fn;
+	t->left_ctx = ctx;
+}
+
+unsigned inode_table_count(struct inode_table *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SHARDS; i++) {
+		pthread_mutex_lock(&t->shards[i].lock);
+		n += t->shards[i].count;
+		pthread_mutex_unlock(&t->shards[i].lock);
+	}
+	return n;
+}
+
+/* Doubles the chains; on failure the chains only get longer. */
+static void grow_locked(struct inode_table *t, struct shard *s)
+{
+	unsigned n = s->nchains * 2, old = s->nchains;
+	struct chain *more = calloc(n, sizeof(*more)), *was = s->chains;
+
+	if (!more)
+		return;
+	s->chains = more;
+	s->nchains = n;
+	for (unsigned c = 0; c < old; c++) {
+		struct inode *ino;
+
+		while ((ino = LIST_FIRST(&was[c]))) {
+			LIST_REMOVE(ino, hash);
+			LIST_INSERT_HEAD(chain_of(s, fh_hash(t, &ino->fh)), ino, hash);
+		}
+	}
+	free(was);
+}
+
+static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nfs_fh *fh)
+{
+	struct inode *ino;
+
+	LIST_FOREACH (ino, chain_of(s, hash), hash)
+		if (nfs_fh_equal(&ino->fh, fh))
+			return ino;
+	return NULL;
+}
+
+struct inode *inode_lookup(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
+{
+	uint64_t hash = fh_hash(t, fh);
+	struct shard *s = shard_of(t, hash);
+	struct inode *ino;
+
+	pthread_mutex_lock(&s->lock);
+	ino = find_locked(s, hash, fh);
+	if (!ino) {
+		ino = inode_new(t, fh, attr);
+		if (ino) {
+			if (s->count >= s->nchains)
+				grow_locked(t, s);
+			LIST_INSERT_HEAD(chain_of(s, hash), ino, hash);
+			s->count++;
+		}
+	}
+	if (ino)
+		ino->nlookup++;
+	pthread_mutex_unlock(&s->lock);
+	return ino;
+}
+
+bool inode_hold(struct inode_table *t, struct inode *ino)
+{
+	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+	bool there;
+
+	pthread_mutex_lock(&s->lock);
+	there = ino->nlookup > 0;
+	ino->nlookup += there;
+	pthread_mutex_unlock(&s->lock);
+	return there;
+}
+
+struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
+{
+	uint64_t hash = fh_hash(t, fh);
+	struct shard *s = shard_of(t, hash);
+	struct inode *ino;
+
+	pthread_mutex_lock(&s->lock);
+	ino = find_locked(s, hash, fh);
+	if (ino)
+		inode_ref(ino);
+	pthread_mutex_unlock(&s->lock);
+	return ino;
+}
+
+static _Atomic uint64_t *left_slot(struct inode_table *t, uint64_t hash)
+{
+	return &t->left_at[hash / SHARDS % LEFT_SLOTS];
+}
+
+/* Changes of ino by this mount may still be on their way. */
+static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
+{
+	_Atomic uint64_t *slot = left_slot(t, hash);
+	uint64_t at = 0, was = atomic_load(slot);
+
+	if (atomic_load_explicit(&ino->touched, memory_order_relaxed)) {
+		at = clock_ns();
+	} else {
+		pthread_mutex_lock(&ino->lock);
+		at = ino->attr_seen > ino->rights_seen ? ino->attr_seen : ino->rights_seen;
+		at = ino->attr_from > at ? ino->attr_from : at;
+		pthread_mutex_unlock(&ino->lock);
+	}
+	while (at > was && !atomic_compare_exchange_weak(slot, &was, at))
+		;
+}
+
+bool inode_left_since(struct inode_table *t, const struct nfs_fh *fh, uint64_t since)
+{
+	return atomic_load(left_slot(t, fh_hash(t, fh))) > since;
+}
+
+void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
+{
+	uint64_t hash = fh_hash(t, &ino->fh);
+	struct shard *s = shard_of(t, hash);
+	bool gone = false;
+
+	pthread_mutex_lock(&s->lock);
+	ino->nlookup -= n < ino->nlookup ? n : ino->nlookup;
+	if (!ino->nlookup) {
+		if (ino == t->root) {
+			ino->nlookup = 1;
+		} else {
+			note_left(t, ino, hash);
+			LIST_REMOVE(ino, hash);
+			s->count--;
+			gone = true;
+		}
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (gone) {
+		tell_left(t, ino);
+		inode_unref(ino);
+	}
+}
+
+struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
+{
+	struct inode *found = NULL;
+
+	for (unsigned i = 0; i < SHARDS && !found; i++) {
+		struct shard *s = &t->shards[i];
+
+		pthread_mutex_lock(&s->lock);
+		for (unsigned c = 0; c < s->nchains && !found; c++) {
+			struct inode *ino;
+
+			LIST_FOREACH (ino, &s->chains[c], hash) {
+				pthread_mutex_lock(&ino->lock);
+				*silly = ino->silly;
+				ino->silly = NULL;
+				pthread_mutex_unlock(&ino->lock);
+				if (*silly) {
+					found = inode_ref(ino);
+					break;
+				}
+			}
+		}
+		pthread_mutex_unlock(&s->lock);
+	}
+	return found;
+}
+
+struct inode *inode_of(struct inode_table *t, uint64_t nodeid)
+{
+	return nodeid == ROOT_ID ? t->root : (struct inode *)(uintptr_t)nodeid;
+}
+
+uint64_t inode_id(struct inode_table *t, const struct inode *ino)
+{
+	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
+}
+
+void inode_touch_data(struct inode *ino)
+{
+	atomic_store_explicit(&ino->touched, clock_ns(), memory_order_relaxed);
+}
+
+void inode_touch(struct inode *ino)
+{
+	inode_touch_data(ino);
+	filechange_touch(&ino->data.change);
+	cache_drop_all(&ino->cache);
+}
+
+void inode_touch_begin(struct inode *ino)
+{
+	filechange_touch_begin(&ino->data.change);
+	inode_touch(ino);
+}
+
+void inode_touch_end(struct inode *ino)
+{
+	inode_touch(ino);
+	filechange_touch_end(&ino->data.change);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * lost: files that may lose written data when the mount ends. The log names each once, with the
+ * bytes, and by its path if the path is known.
+ */
+#ifndef RNFS_FS_KNOWN_LOST_H
+#define RNFS_FS_KNOWN_LOST_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOST_NAMED    16u  /* further files are only mentioned as others */
+#define LOST_PATH_MAX 800u /* bytes of a path in the log, whose lines have 1024 */
+
+struct fs;
+struct inode;
+
+struct lost {
+	pthread_mutex_t lock; /* guards the members below */
+	bool begun, notes;
+	struct inode *file[LOST_NAMED]; /* references */
+	uint64_t bytes[LOST_NAMED];
+	unsigned n;
+	bool more; /* than those named */
+};
+
+void lost_init(struct lost *l);
+void lost_finish(struct lost *l);
+/* The mount ends: from now on files are noted here, and other code does not log them. */
+void lost_begin(struct lost *l);
+bool lost_begun(struct lost *l);
+/* Adds to the bytes written to ino that may be lost. Before lost_begin(), and after lost_say(),
+ * nothing is noted. Any thread. */
+void lost_note(struct lost *l, struct inode *ino, uint64_t bytes);
+/* Logs the files. False: there is none. */
+bool lost_say(struct fs *fs, struct lost *l);
+
+/* The path of ino below the root of the mount, as far as it is known, at most size bytes with its
+ * NUL; dots in front if the path is not complete. size is at least 4. Control characters become
+ * '?'. For the log. */
+void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * names_impl: definitions that only names.c and names_dir.c share.
+ */
+#ifndef RNFS_FS_KNOWN_NAMES_IMPL_H
+#define RNFS_FS_KNOWN_NAMES_IMPL_H
+
+#include <pthread.h>
+#include <string.h>
+
+#include "fs/known/complete.h"
+#include "transport/hash.h"
+
+struct inode;
+
+LIST_HEAD(name_chain, name);
+
+struct names {
+	pthread_mutex_t lock; /* everything */
+	struct name_chain *chains;
+	size_t nchains; /* a power of two */
+	size_t count;
+	size_t nabsent;
+	TAILQ_HEAD(, name) absent; /* the oldest first */
+	struct completes completes;
+	uint64_t seed;
+};
+
+/* Of a name in dir; no lock is needed. */
+static inline uint64_t names_hash(
+	const struct names *n, const struct inode *dir, const char *s, size_t len)
+{
+	return hash_bytes(n->seed ^ ((uintptr_t)dir * 0x9e3779b97f4a7c15ull), s, len);
+}
+
+static inline uint64_t names_hash_of(const struct names *n, const struct inode *dir, const char *s)
+{
+	return names_hash(n, dir, s, strlen(s));
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * listed: LOOKUPs that are answered from a listing.
+ */
+#include "fs/lookup/listed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/lookup/entry.h"
+#include "fs/known/grant.h"
+#include "fs/lookup/listing.h"
+#include "fs/known/names.h"
+#include "fs/kernel/turn.h"
+#include "transport/clock.h"
+#include "transport/hash.h"
+
+#define FIRST_CHAINS 64u
+
+/* An entry of a listing. */
+struct listed {
+	struct nfs_fh fh;
+	struct nfs_attr attr;
+	uint64_t asked; /* when the server was asked for the entry */
+};
+
+/* --- finding a name --------------------------------------------------------------------------- */
+
+static struct record *record_at(const struct page *p, size_t pos)
+{
+	return (struct record *)(p->mem + pos);
+}
+
+static struct record **chain_of(const struct listing *l, const char *name, size_t len)
+{
+	return &l->chains[hash_bytes(l->seed, name, len) & (l->nchains - 1)];
+}
+
+static void index_page_locked(struct listing *l, const struct page *p)
+{
+	for (size_t pos = 0; pos < p->len; pos += record_at(p, pos)->len) {
+		struct record *rec = record_at(p, pos);
+		struct record **chain = chain_of(l, rec->text + rec->fhlen, rec->namelen);
+
+		rec->page = p;
+		rec->next = *chain;
+		*chain = rec;
+		l->nrecords++;
+	}
+	l->indexed = p;
+}
+
+/* Indexes the pages that came since; if there are too few chains, all pages anew. */
+static void index_locked(struct listing *l)
+{
+	struct page *p = l->indexed ? TAILQ_NEXT(l->indexed, link) : TAILQ_FIRST(&l->pages);
+	uint32_t n = l->nrecords, chains = l->nchains ? l->nchains : FIRST_CHAINS;
+
+	if (!p)
+		return;
+	for (const struct page *q = p; q; q = TAILQ_NEXT(q, link))
+		n += q->count;
+	while (chains < n)
+		chains *= 2;
+	if (chains > l->nchains) {
+		listing_unindex_locked(l);
+		l->chains = calloc(chains, sizeof(struct record *));
+		l->nchains = chains;
+		p = TAILQ_FIRST(&l->pages);
+	}
+	for (; p && l->chains; p = TAILQ_NEXT(p, link))
+		index_page_locked(l, p);
+	if (!l->chains)
+		l->nchains = 0;
+}
+
+static const struct record *find_locked(struct listing *l, const char *name)
+{
+	size_t len = strlen(name);
+	const struct record *rec;
+
+	index_locked(l);
+	if (!l->chains)
+		return NULL;
+	rec = *chain_of(l, name, len);
+	while (rec && (rec->namelen != len || memcmp(rec->text + rec->fhlen, name, len) != 0))
+		rec = rec->next;
+	return rec;
+}
+
+/* The entry of name in l; false: none, or one without attributes. */
+static bool find(struct listing *l, const char *name, struct listed *out)
+{
+	const struct record *rec;
+	bool found;
+
+	pthread_mutex_lock(&l->lock);
+	rec = find_locked(l, name);
+	found = rec && rec->fhlen && rec->fhlen <= NFS_FH_MAX;
+	if (found) {
+		out->fh.len = rec->fhlen;
+		memcpy(out->fh.data, rec->text, rec->fhlen);
+		out->attr = rec->attr;
+		out->asked = rec->page->asked;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return found;
+}
+
+/* The same in the listings of r->dir that belong to the caller's credential. Of several, the one
+ * that was begun beside counts: it is younger. */
+static bool look(struct request *r, struct listed *out)
+{
+	const struct rpc_cred *cred = &r->batch.cred;
+	struct listing *l[2];
+	bool found = false;
+
+	listings_kept(r->fs, r->dir, l);
+	for (unsigned i = 0; i < 2; i++) {
+		if (l[i] && !found && rpc_same_cred(&l[i]->cred, cred))
+			found = find(l[i], r->name, out);
+		listing_unref(r->fs, r->dir, l[i]);
+	}
+	return found;
+}
+
+/* --- believing it ----------------------------------------------------------------------------- */
+
+/* Are attributes that were asked for at `asked` believed, by their age? */
+static bool is_young(const struct fs *fs, uint64_t asked)
+{
+	const struct options *o = fs->opt;
+	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
+
+	return clock_age(clock_ns(), asked) < s * NSEC_PER_SEC;
+}
+
+/* The same of the file of a name. */
+static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked)
+{
+	const struct options *o = fs->opt;
+
+	return clock_age(clock_ns(), asked) <
+	       inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+}
+
+bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)
+{
+	return asked && is_young(fs, asked) && names_unchanged(fs->names, dir, NULL, asked);
+}
+
+/* The inode of e, with a lookup for the kernel; NULL: there is none, and e is too old to make
+ * one. */
+static struct inode *inode_for(struct fs *fs, const struct listed *e)
+{
+	struct inode *ino = inode_find(fs->inodes, &e->fh);
+	bool held;
+
+	if (!ino) {
+		if (!is_young(fs, e->asked) || inode_left_since(fs->inodes, &e->fh, e->asked))
+			return NULL;
+		return inode_lookup(fs->inodes, &e->fh, &e->attr);
+	}
+	held = inode_hold(fs->inodes, ino);
+	inode_unref(ino); /* the kernel has it */
+	return held ? ino : NULL;
+}
+
+/* Known and believed attributes of ino, or else those of e if they are believed: *attr, as of
+ * *seen. */
+static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
+	uint64_t *seen)
+{
+	if (!entry_may_tell(ino))
+		return false;
+	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+		return true;
+	if (!is_young(fs, e->asked) || !inode_is_older(ino, e->asked))
+		return false;
+	*attr = e->attr;
+	*seen = e->asked;
+	entry_note_attr(fs, ino, attr, *seen);
+	return entry_may_tell(ino);
+}
+
+bool listed_lookup(struct request *r, uint64_t seen)
+{
+	struct fs *fs = r->fs;
+	struct fuse_entry_param entry;
+	struct nfs_attr attr;
+	struct inode *ino;
+	struct listed e;
+	uint64_t as_of;
+
+	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= seen ||
+		!name_is_young(fs, r->dir, e.asked) ||
+		!names_unchanged(fs->names, r->dir, r->name, e.asked))
+		return false;
+	ino = inode_for(fs, &e);
+	if (!ino)
+		return false;
+	if (!attr_of(fs, ino, &e, &attr, &as_of) || turn_forbids(ino, r->pid, attr.size)) {
+		inode_forget(fs->inodes, ino, 1);
+		return false;
+	}
+	listings_earn(fs, LISTED_EARNS);
+	entry_fill_known(fs, r->dir, r->name, ino, &attr, as_of, e.asked, r->born, r->pid, &entry);
+	entry_reply(r, ino, &entry);
+	return true;
+}

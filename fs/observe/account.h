@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * account: the kind of each request of the kernel, and the time until its answer.
+ *
+ * A worker notes each request for its own thread, until the worker reads the next one. A struct
+ * request takes the account along (account_take()). The answering thread gets the account just
+ * before the answer (account_answers()). The answer passes through account_answered(), which adds
+ * the request to the totals of its kind. So requests that are answered at once, from the cache,
+ * count too.
+ *
+ * The cost is one reading of the clock, or two where there was none before, and some additions to
+ * memory that mostly one thread uses. FORGET and INTERRUPT, which have no answer, do not count.
+ */
+#ifndef RNFS_FS_OBSERVE_ACCOUNT_H
+#define RNFS_FS_OBSERVE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "transport/histogram.h"
+
+#define ACCOUNT_KINDS 64u /* FUSE's opcodes are below */
+
+struct account {
+	uint64_t unique; /* the kernel's number of the request; 0: none */
+	uint64_t born;	 /* when the worker read the request, on clock_ns() */
+	uint64_t node;	 /* the kernel's number of the request's inode */
+	uint64_t offset; /* of data or of a directory's entries */
+	uint32_t length;
+	uint32_t opcode;
+	uint32_t tid;  /* of the thread that sent the request; 0: not known */
+	uint32_t rpcs; /* calls to the server that were made for the request */
+	/* Round trips, one after the other, that the request has waited for. Calls that were made
+	 * for other requests, such as a READ ahead, count as one. */
+	uint32_t waits;
+};
+
+/* Requests of one kind that were answered so far. */
+struct account_sum {
+	uint64_t errors; /* answered with an error; ENOENT is one */
+	uint64_t bytes;	 /* of file data, read, written or copied */
+	uint64_t rpcs, waits;
+	struct histogram time; /* from the arrival of the request to its answer */
+};
+
+struct accounts;
+
+/* NULL when out of memory. */
+struct accounts *accounts_new(void);
+/* Accepts NULL, returns NULL. */
+struct accounts *accounts_free(struct accounts *all);
+
+/* The calling thread has read this message of len bytes from the kernel. */
+void account_read(const void *message, size_t len);
+/* The request that the thread has read becomes a struct request. *out has no number if the thread
+ * has read none. */
+void account_take(struct account *out);
+/* The calling thread is about to answer that request. */
+void account_answers(const struct account *a);
+/* How a request ended. */
+struct account_end {
+	struct account of;
+	uint64_t took_ns;
+	int error;	/* 0 or a negative errno */
+	uint32_t bytes; /* of file data */
+};
+/* The calling thread answers the kernel with this message. Called before the message is sent.
+ * False: the message answers no request that counts, and *end is not set. */
+bool account_answered(
+	struct accounts *all, const struct iovec *iov, int count, struct account_end *end);
+
+/* FUSE's name for a kind, "READ"; NULL: there is none. */
+const char *account_name(unsigned kind);
+/* Any thread; takes no lock. */
+void account_total(const struct accounts *all, unsigned kind, struct account_sum *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * stats: counters of a mount, as one line.
+ */
+#ifndef RNFS_FS_OBSERVE_STATS_H
+#define RNFS_FS_OBSERVE_STATS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "cache/writeback.h"
+#include "nfsproto/nfs_client.h"
+
+typedef _Atomic uint64_t stats_counter;
+
+struct stats {
+	stats_counter ops[NFS_OP_TYPES];
+	stats_counter errors[NFS_OP_TYPES]; /* of ops, ended with an error (LOOKUP's ENOENT too) */
+	stats_counter requests;		    /* from the kernel, and the daemon's own */
+	stats_counter read_bytes, write_bytes;
+	/* of write_bytes, data that was copied, into gathered data or to a smaller block */
+	stats_counter small_bytes;
+	stats_counter interrupts;  /* requests given up because their process was being killed */
+	stats_counter starved;	   /* times that a worker waited for memory */
+	stats_counter local_opens; /* opens of delegated files without asking the server */
+	stats_counter foreign;	   /* changes by other clients, seen in answers about data */
+};
+
+static inline void stats_add(stats_counter *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static inline uint64_t stats_get(const stats_counter *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Writes the terms that client and server have agreed on to buf, as a part of a sentence
+ * (terminated). */
+void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
+
+/* Writes the line (terminated, no newline) to buf. The pointers behind open_files may
+ * be NULL. */
+void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
+	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
+	struct writeback *written, char *buf, size_t size);
+
+#endif

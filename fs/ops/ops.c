@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops: the operations of a mount, which libfuse calls.
+ */
+#include "fs/ops/ops.h"
+
+#include "fs/file/append.h"
+#include "fs/file/cached.h"
+#include "fs/file/flush.h"
+#include "fs/coherence/inval.h"
+#include "fs/file/late.h"
+#include "fs/lookup/listing.h"
+#include "fs/coherence/notify.h"
+#include "fs/file/opening.h"
+#include "fs/kernel/order.h"
+#include "fs/file/silly.h"
+#include "fs/coherence/repeat.h"
+#include "fs/kernel/turn.h"
+
+static const struct fuse_lowlevel_ops fs_ops = {
+	.init = ops_init,
+	.lookup = ops_lookup,
+	.forget = ops_forget,
+	.forget_multi = ops_forget_multi,
+	.getattr = ops_getattr,
+	.setattr = ops_setattr,
+	.access = ops_access,
+	.readlink = ops_readlink,
+	.statfs = ops_statfs,
+	.mknod = ops_mknod,
+	.mkdir = ops_mkdir,
+	.symlink = ops_symlink,
+	.link = ops_link,
+	.unlink = ops_unlink,
+	.rmdir = ops_rmdir,
+	.rename = ops_rename,
+	.open = ops_open,
+	.create = ops_create,
+	.flush = ops_flush,
+	.fsync = ops_fsync,
+	.release = ops_release,
+	.read = ops_read,
+	.write_buf = ops_write_buf,
+	.lseek = ops_lseek,
+	.fallocate = ops_fallocate,
+	.copy_file_range = ops_copy_file_range,
+	.getxattr = ops_getxattr,
+	.listxattr = ops_listxattr,
+	.setxattr = ops_setxattr,
+	.removexattr = ops_removexattr,
+	.opendir = ops_opendir,
+	.readdir = ops_readdir,
+	.readdirplus = ops_readdirplus,
+	.releasedir = ops_releasedir,
+	.fsyncdir = ops_fsyncdir,
+	.getlk = ops_getlk,
+	.setlk = ops_setlk,
+	.flock = ops_flock,
+};
+
+struct fuse_lowlevel_ops ops_table(const struct fs *fs)
+{
+	struct fuse_lowlevel_ops ops = fs_ops;
+
+	if (!fs->posix_locks) {
+		ops.getlk = NULL;
+		ops.setlk = NULL;
+	}
+	if (!fs->flock_locks)
+		ops.flock = NULL;
+	return ops;
+}
+
+void ops_end_gone(struct fs *fs)
+{
+	struct request_list gone = SLIST_HEAD_INITIALIZER(gone);
+	struct request *r;
+
+	silly_take_gone(fs, &gone);
+	openings_take_gone(fs, &gone);
+	listings_take_gone(fs, &gone);
+	while ((r = SLIST_FIRST(&gone))) {
+		SLIST_REMOVE_HEAD(&gone, free);
+		r->next(r); /* whose call is cancelled at once */
+	}
+	append_end_gone(fs);
+	cached_end_gone(fs);
+	order_end_gone(fs);
+	late_end_gone(fs);
+	turn_end_gone(fs);
+	repeats_tick(fs, false);
+	flush_end_gone(fs);
+	inval_end_gone(fs->inval);
+	notifier_end_gone(fs->notifier);
+}

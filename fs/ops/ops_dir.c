@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_dir: listing directories.
+ *
+ * The server's answers are kept as a listing (listing.h). A handle has one listing at a time, and
+ * the next part is fetched while this one is read. Offsets are the server's cookies. The cookies 0,
+ * 1 and 2 never belong to an entry (RFC 8881 section 18.23.3), and stand for the start, the place
+ * after "." and the place after "..". rewinddir(3) asks the server again, as opendir(3) does: for
+ * the entries or, if those took several answers, whether the directory has changed since. If
+ * opendir(3) has to ask the server for the right, it also asks for the first entries at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/lookup/dirents.h"
+#include "fs/lookup/entry.h"
+#include "fs/lookup/listing.h"
+#include "fs/ops/ops.h"
+#include "transport/clock.h"
+
+/* for so long a listing begun at the open serves the first read */
+#define FRESH_NS      1000000000u
+#define COOKIE_DOT    1u
+#define COOKIE_DOTDOT 2u
+
+struct dir {
+	struct handle handle; /* first */
+	struct fs *fs;
+	struct inode *inode; /* a reference */
+	struct rpc_cred cred;
+	bool may_search;	 /* the opener may look names up in the directory */
+	pthread_mutex_t lock;	 /* guards the members below */
+	struct listing *listing; /* NULL: nothing has been read */
+	/* when the listing was begun, if that was at the open and it is not read yet; else 0 */
+	uint64_t fresh;
+	/* valid while listing->change is `change`: the place after cookie pos_after is pos in page;
+	 * page NULL: not known */
+	const struct page *page;
+	size_t pos;
+	uint64_t pos_after;
+	unsigned change;
+};
+
+static struct dir *dir_of(const struct fuse_file_info *fi)
+{
+	return (struct dir *)(uintptr_t)fi->fh;
+}
+
+static void dir_free(struct handle *h)
+{
+	struct dir *d = (struct dir *)h;
+
+	listing_unref(d->fs, d->inode, d->listing);
+	inode_unref(d->inode);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void opendir_fail(struct request *r, int error)
+{
+	listing_unref(r->fs, r->inode, r->u.opendir.listing);
+	request_end(r, error);
+}
+
+static void opendir_reply(struct request *r, bool may_search)
+{
+	struct dir *d = calloc(1, sizeof(*d));
+	struct fuse_file_info fi = {.fh = (uintptr_t)d};
+	struct fs *fs = r->fs;
+	fuse_req_t fuse;
+
+	if (!d) {
+		opendir_fail(r, -ENOMEM);
+		return;
+	}
+	d->fs = fs;
+	d->listing = r->u.opendir.listing;
+	d->fresh = d->listing ? r->born : 0;
+	d->inode = inode_ref(r->inode);
+	d->cred = r->batch.cred;
+	d->may_search = may_search;
+	pthread_mutex_init(&d->lock, NULL);
+	fs_add_handle(fs, &d->handle, dir_free);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (fuse_reply_open(fuse, &fi)) {
+		fs_drop_handle(fs, &d->handle);
+		dir_free(&d->handle);
+	}
+}
+
+static void opendir_allowed(struct request *r, uint32_t allowed)
+{
+	if (allowed & NFS_ACCESS_READ)
+		opendir_reply(r, allowed & NFS_ACCESS_LOOKUP);
+	else
+		opendir_fail(r, -EACCES);
+}
+
+static void opendir_checked(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	int error = entry_note_access(r, op);
+
+	if (error)
+		opendir_fail(r, error);
+	else
+		opendir_allowed(r, op->u.access.allowed);
+}
+
+/* A listing to begin beside the question; NULL: a known listing may do. */
+static struct listing *opendir_lists(struct request *r)
+{
+	struct listing *l;
+
+	if (!entry_wants_dir(r->fs))
+		return NULL;
+	l = listing_known(r->fs, r->inode, &r->batch.cred);
+	if (!l)
+		return listing_new(&r->batch.cred, 0, NULL);
+	return listing_unref(r->fs, r->inode, l);
+}
+
+void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct request *beside = NULL;
+	uint32_t allowed;
+
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
+		opendir_reply(r, true);
+		return;
+	}
+	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
+		    entry_attr_since(fs, r->inode), &allowed)) {
+		opendir_allowed(r, allowed);
+		return;
+	}
+	r->u.opendir.listing = opendir_lists(r);
+	if (r->u.opendir.listing)
+		beside = listing_ahead(fs, r->inode, r->u.opendir.listing);
+	entry_ask_access(r, &r->batch.first);
+	request_submit(r, opendir_checked);
+	listing_send(beside);
+}
+
+void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct dir *d = dir_of(fi);
+
+	fs_drop_handle(fs_of(req), &d->handle);
+	dir_free(&d->handle);
+	fuse_reply_err(req, 0);
+}
+
+void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	fuse_reply_err(req, 0); /* names are durable when the server has answered */
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool put_dots(struct request *r, struct dirents *out)
+{
+	struct fuse_entry_param e = {
+		.attr.st_ino = r->u.list.dir->inode->number, .attr.st_mode = S_IFDIR};
+
+	if (r->u.list.offset < COOKIE_DOT && !dirents_put(out, ".", COOKIE_DOT, &e))
+		return false;
+	return r->u.list.offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
+}
+
+/* Fills out with the entries at d->pos in d->page and in the pages after it. */
+static void put_pages_locked(struct dirents *out, struct dir *d)
+{
+	uint64_t now = clock_ns();
+
+	for (const struct page *p = d->page;; p = TAILQ_NEXT(p, link), d->page = p, d->pos = 0) {
+		while (d->pos < p->len) {
+			const struct record *rec = (struct record *)(p->mem + d->pos);
+
+			if (!dirents_put_record(out, p, rec, now))
+				return;
+			d->pos += rec->len;
+			d->pos_after = rec->cookie;
+		}
+		if (!TAILQ_NEXT(p, link))
+			return;
+	}
+}
+
+/* Answers with the entries at the known place in d->listing. */
+static void serve_locked(struct request *r, struct dirents *out)
+{
+	if (put_dots(r, out))
+		put_pages_locked(out, r->u.list.dir);
+}
+
+/* Finds the place after cookie; false: l does not have the cookie. d->page NULL: no page yet. */
+static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+{
+	const struct page *p;
+
+	if (d->page && d->change == l->change && d->pos_after == cookie)
+		return true;
+	d->page = NULL;
+	d->pos = 0;
+	d->pos_after = cookie;
+	d->change = l->change;
+	if (TAILQ_EMPTY(&l->pages))
+		return cookie == l->start;
+	TAILQ_FOREACH (p, &l->pages, link) {
+		d->page = p;
+		if (p->after == cookie)
+			return true;
+		for (d->pos = 0; d->pos < p->len;) {
+			const struct record *rec = (struct record *)(p->mem + d->pos);
+
+			d->pos += rec->len;
+			if (rec->cookie == cookie)
+				return true;
+		}
+	}
+	d->page = NULL;
+	return false;
+}
+
+/* of the entries after a cookie: in the listing, not yet, or never */
+enum place { THERE, BEHIND, ELSEWHERE };
+
+static enum place place_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+{
+	if (!seek_locked(d, l, cookie))
+		return ELSEWHERE;
+	if (!d->page)
+		return BEHIND;
+	return d->pos < d->page->len || TAILQ_NEXT(d->page, link) || l->eof ? THERE : BEHIND;
+}
+
+/* The kept listing of the directory, with a reference, if r can use it; else NULL. */
+static struct listing *kept(struct request *r)
+{
+	struct dir *d = r->u.list.dir;
+	struct listing *l = listing_known(r->fs, d->inode, &d->cred);
+
+	if (l && r->u.list.plus && !dirents_have_attr(r->fs, l))
+		l = listing_unref(r->fs, d->inode, l);
+	return l;
+}
+
+/* A listing to be read from the start: the kept one, or a new one. The opener of a directory must
+ * see names that other clients made before. So the server must have said that the directory has not
+ * changed, unless the user lets names be believed (lookupcache=complete). */
+static struct listing *begin(struct request *r)
+{
+	struct listing *l = NULL;
+
+	if (r->u.list.checked || r->fs->opt->cache_complete)
+		l = kept(r);
+	return l ? l : listing_new(&r->u.list.dir->cred, 0, NULL);
+}
+
+static void list_on(struct request *r);
+
+static void checked(struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	if (!op->error)
+		entry_note_attr(r->fs, r->dir, &op->u.getattr.attr, r->born);
+	r->u.list.checked = !op->error;
+	list_on(r);
+}
+
+/* True: the server is asked whether the directory has changed, since a listing is kept that would
+ * need more than one answer to fetch again. */
+static bool check(struct request *r)
+{
+	struct listing *l = kept(r);
+	bool large = l && TAILQ_NEXT(TAILQ_FIRST(&l->pages), link);
+
+	listing_unref(r->fs, r->dir, l);
+	if (large) {
+		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->dir->fh;
+		request_submit(r, checked);
+	}
+	return large;
+}
+
+static void use_locked(struct dir *d, struct listing *l)
+{
+	listing_unref(d->fs, d->inode, d->listing);
+	d->listing = l;
+	d->page = NULL;
+}
+
+/* The handle's listing, locked, that knows the place of cookie: one that has cookie, or one that
+ * begins there. NULL when out of memory. */
+static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
+{
+	struct dir *d = r->u.list.dir;
+	struct listing *l;
+
+	if (!d->listing || r->u.list.restart) {
+		l = begin(r);
+		if (!l)
+			return NULL;
+		use_locked(d, l);
+		r->u.list.restart = false;
+	}
+	l = d->listing;
+	pthread_mutex_lock(&l->lock);
+	*place = place_locked(d, l, cookie);
+	if (*place != ELSEWHERE)
+		return l;
+	l = listing_new(&d->cred, cookie, l);
+	pthread_mutex_unlock(&d->listing->lock);
+	if (!l)
+		return NULL;
+	use_locked(d, l);
+	pthread_mutex_lock(&l->lock);
+	*place = place_locked(d, l, cookie);
+	return l;
+}
+
+static void fetched(struct request *r)
+{
+	int error = r->u.list.error;
+
+	listing_unref(r->fs, r->dir, r->u.list.listing);
+	if (error)
+		request_end(r, error);
+	else
+		list_on(r);
+}
+
+/* Another request has fetched the next page, or could not: if it is missing, r asks for it. */
+static void waited(struct request *r)
+{
+	listing_unref(r->fs, r->dir, r->u.list.listing);
+	list_on(r);
+}
+
+static void answer(struct request *r, struct dirents *out)
+{
+	fuse_req_t fuse = request_take_fuse(r);
+
+	if (fuse_reply_buf(fuse, out->mem, out->len))
+		dirents_untaken(out);
+	request_free(r);
+}
+
+/* The wanted entries follow the end of l, which was `end`. Waits for a request that fetches them,
+ * or fetches them. Takes over the caller's reference to l. */
+static void fetch_more(struct request *r, struct listing *l, uint64_t end)
+{
+	bool moved;
+
+	if (request_is_gone(r)) {
+		listing_unref(r->fs, r->dir, l);
+		request_end(r, -EINTR);
+		return;
+	}
+	if (listing_waits(r, l, waited))
+		return;
+	pthread_mutex_lock(&l->lock);
+	moved = l->end != end || l->eof;
+	pthread_mutex_unlock(&l->lock);
+	if (moved)
+		waited(r);
+	else
+		listing_fetch(r, l, fetched);
+}
+
+/* Answers with the entries of the handle's listing after the wanted cookie, or makes the listing
+ * get them. */
+static void list_on(struct request *r)
+{
+	struct dir *d = r->u.list.dir;
+	uint64_t cookie = r->u.list.offset <= COOKIE_DOTDOT ? 0 : r->u.list.offset, end;
+	struct dirents out = {
+		.fs = r->fs,
+		.dir = r->dir,
+		.fuse = r->fuse,
+		.plus = r->u.list.plus,
+		.may_search = d->may_search,
+		.cap = r->u.list.size < DIRENTS_BYTES ? r->u.list.size : DIRENTS_BYTES,
+	};
+	enum place place = ELSEWHERE;
+	struct listing *l;
+	bool ahead = false;
+
+	if (!r->text)
+		r->text = malloc(out.cap);
+	out.mem = r->text;
+	pthread_mutex_lock(&d->lock);
+	l = out.mem ? listing_for_locked(r, cookie, &place) : NULL;
+	if (!l) {
+		pthread_mutex_unlock(&d->lock);
+		request_end(r, -ENOMEM);
+		return;
+	}
+	if (place == THERE) {
+		serve_locked(r, &out);
+		ahead = !TAILQ_NEXT(d->page, link) && !l->eof;
+	}
+	end = l->end;
+	pthread_mutex_unlock(&l->lock);
+	listing_ref(l);
+	pthread_mutex_unlock(&d->lock);
+	if (place != THERE) {
+		fetch_more(r, l, end);
+		return;
+	}
+	if (ahead)
+		listing_fetch_ahead(r->fs, r->dir, l);
+	listing_unref(r->fs, r->dir, l);
+	answer(r, &out);
+}
+
+/* Is a listing begun at the open to be read now? Not if this mount has changed the directory
+ * since. */
+static bool take_fresh(struct dir *d)
+{
+	uint64_t begun;
+
+	pthread_mutex_lock(&d->lock);
+	begun = d->fresh;
+	d->fresh = 0;
+	pthread_mutex_unlock(&d->lock);
+	return begun && clock_age(clock_ns(), begun) < FRESH_NS && !inode_is_naming(d->inode) &&
+	       atomic_load_explicit(&d->inode->touched, memory_order_relaxed) < begun;
+}
+
+static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
+{
+	struct fs *fs = fs_of(req);
+	struct dir *d = dir_of(fi);
+	struct request *r = request_new_cred(fs, req, &d->cred);
+	bool fresh;
+
+	if (!r)
+		return;
+	r->dir = inode_ref(d->inode);
+	r->u.list.dir = d;
+	r->u.list.size = size;
+	r->u.list.offset = (uint64_t)off;
+	r->u.list.plus = plus;
+	fresh = take_fresh(d);
+	r->u.list.restart = !off && !fresh;
+	if (off || fresh || fs->opt->cache_complete || !check(r))
+		list_on(r);
+}
+
+void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	list(req, size, off, fi, false);
+}
+
+void ops_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	list(req, size, off, fi, true);
+}

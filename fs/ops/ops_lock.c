@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_lock: byte-range locks (fcntl, OFD) and flock, which is a lock of the whole file, as in the
+ * kernel's NFS client.
+ *
+ * Caches agree at locks. Before an unlock is sent, written data is on the server, and safe there.
+ * Before a lock is asked for, written data is on the server: the new lock may be weaker than the
+ * old one (F_RDLCK for F_WRLCK). After a lock is granted, the kernel drops the file's pages and
+ * attributes before it is told of the lock. That may wait for pages that are being read. So it is
+ * not done on a worker, which may have to fetch that READ, nor on a progress thread, which has to
+ * answer it, but on a separate thread (inval.h). That thread also makes the kernel write back
+ * mapped dirty pages. Before an unlock the kernel does not: as on a local file system, msync(2)
+ * does that.
+ *
+ * While a file is delegated to this mount to write, no other client sees the file. Before the
+ * delegation goes back, the file is flushed, and its locks are told to the server
+ * (nfs4_lock_local.c). So neither a lock nor an unlock waits. Cached data is true if it was dropped
+ * at one lock since the delegation.
+ *
+ * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; other waits only at a fatal
+ * signal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "fs/coherence/deleg.h"
+#include "fs/file/flush.h"
+#include "fs/coherence/inval.h"
+#include "fs/file/late.h"
+#include "fs/file/locker.h"
+#include "fs/ops/ops.h"
+#include "fs/kernel/turn.h"
+#include "transport/log.h"
+
+/* How often a lock is asked for again while a RELEASE clears locks of the file; one round trip each
+ */
+#define LEAVE_TRIES 1000
+
+/* --- setting ---------------------------------------------------------------------------------- */
+
+static void lock_submit(struct request *r, int type, bool wait, request_step_fn *step)
+{
+	struct nfs_op *op = request_op(r, NFS_LOCK, lock);
+
+	op->u.lock.open = r->file->open;
+	op->u.lock.fh = r->file->inode->fh;
+	op->u.lock.owner = r->u.lock.owner;
+	op->u.lock.type = type;
+	op->u.lock.start = r->u.lock.start;
+	op->u.lock.end = r->u.lock.end;
+	op->u.lock.wait = wait;
+	request_submit(r, step);
+}
+
+static void lock_end(struct request *r)
+{
+	request_end(r, 0);
+}
+
+/* op has been granted, and the kernel does not believe older attributes and pages. */
+static void lock_granted(struct request *r)
+{
+	if (r->batch.first.op.u.lock.type != F_WRLCK || !turn_settles(r, lock_end))
+		lock_end(r);
+}
+
+/* All cached data was read since the lock. */
+static void lock_dropped(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	pthread_mutex_lock(&ino->lock);
+	ino->dropped_since = r->u.lock.since;
+	pthread_mutex_unlock(&ino->lock);
+	lock_granted(r);
+}
+
+/* op was granted: is cached data true? */
+static bool lock_finds_all(struct request *r, const struct nfs_op *op)
+{
+	struct inode *ino = r->file->inode;
+	bool finds;
+
+	r->u.lock.since = op->u.lock.local ? deleg_alone_since(r->fs, ino) : 0;
+	if (!r->u.lock.since)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	finds = ino->dropped_since == r->u.lock.since;
+	pthread_mutex_unlock(&ino->lock);
+	return finds;
+}
+
+static void lock_done(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	bool finds;
+
+	if (op->error == -EAGAIN && locker_moved(r->file, &r->u.lock.ended, r->born) &&
+		r->u.lock.tries++ < LEAVE_TRIES) {
+		lock_submit(r, op->u.lock.type, false, lock_done);
+		return;
+	}
+	if (op->error) {
+		request_end(r, op->error);
+		return;
+	}
+	/* Again, since a FLUSH of the same owner may have taken the owner off in between. */
+	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
+		log_warn("a lock may outlast its owner: out of memory");
+	finds = lock_finds_all(r, op);
+	if (op->u.lock.type == F_WRLCK) /* before older attributes are dropped */
+		turn_begin(r->file->inode, r->pid);
+	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
+	if (finds) {
+		lock_granted(r);
+		return;
+	}
+	writeback_commit(&r->file->inode->written);
+	inval_lock_then(r->fs->inval, r, lock_dropped);
+}
+
+static void unlock_done(struct request *r)
+{
+	request_end(r, r->batch.first.op.error);
+}
+
+static void lock(struct request *r)
+{
+	lock_submit(r, r->u.lock.type, r->u.lock.wait, lock_done);
+}
+
+/* fsync and close report losses. */
+static void unlock(struct request *r)
+{
+	lock_submit(r, F_UNLCK, false, unlock_done);
+}
+
+/* As flush_waits(), if another client may see the file. */
+static bool waits(struct request *r, enum written_level level, request_step_fn *next)
+{
+	return !deleg_alone_since(r->fs, r->file->inode) &&
+	       flush_waits(r, r->file->inode, level, next);
+}
+
+static void unlock_begin(struct request *r)
+{
+	if (!waits(r, STABLE, unlock))
+		unlock(r);
+}
+
+static void lock_begin(struct request *r)
+{
+	if (!waits(r, WRITTEN, lock))
+		lock(r);
+}
+
+/* As late_waits(), if this mount may hold less of the file then: a call that a killed process has
+ * left under way must not overwrite data of another client that holds a lock. */
+static bool waits_late(struct request *r, request_step_fn *next)
+{
+	return r->u.lock.type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
+}
+
+static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, int type,
+	uint64_t start, uint64_t end, bool wait)
+{
+	struct request *r;
+
+	if (type == F_UNLCK)
+		turn_end(fs_of(req), f->inode, fuse_req_ctx(req)->pid);
+	if (type == F_UNLCK && !locker_known(f->inode, owner, NULL)) {
+		fuse_reply_err(req, 0);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	inode_heard(f->inode, r->pid, r->born);
+	r->file = f;
+	r->u.lock.owner = owner;
+	r->u.lock.pid = pid;
+	r->u.lock.start = start;
+	r->u.lock.end = end;
+	r->u.lock.type = type;
+	r->u.lock.wait = wait;
+	if (type == F_UNLCK) {
+		if (!waits_late(r, unlock_begin))
+			unlock_begin(r);
+		return;
+	}
+	/* before LOCK is sent: RELEASE then clears the lock however this request ends */
+	if (!locker_add(f, owner, pid)) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	locker_moved(f, &r->u.lock.ended, r->born);
+	r->any_signal = wait;
+	if (!waits_late(r, lock_begin))
+		lock_begin(r);
+}
+
+void ops_setlk(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
+{
+	uint64_t start = (uint64_t)lock->l_start;
+	uint64_t end = lock->l_len ? start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
+
+	set_lock(req, file_of(fi), fi->lock_owner, lock->l_pid, lock->l_type, start, end, sleep);
+}
+
+void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
+{
+	int type = op & LOCK_UN ? F_UNLCK : op & LOCK_EX ? F_WRLCK : F_RDLCK;
+
+	set_lock(req, file_of(fi), file_of(fi)->flock_owner, fuse_req_ctx(req)->pid, type, 0,
+		UINT64_MAX, !(op & LOCK_NB));
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static void getlk_done(struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+	struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+	fuse_req_t fuse;
+
+	if (op->error || (op->u.lockt.type != F_UNLCK && op->u.lockt.start > INT64_MAX)) {
+		request_end(r, op->error ? op->error : -EOVERFLOW);
+		return;
+	}
+	if (op->u.lockt.type != F_UNLCK) {
+		lock.l_type = (short)op->u.lockt.type;
+		lock.l_start = (off_t)op->u.lockt.start;
+		/* else pid stays 0: a process on another machine is not known */
+		if (op->u.lockt.here)
+			locker_known(r->file->inode, op->u.lockt.holder, &lock.l_pid);
+		if (op->u.lockt.end < INT64_MAX)
+			lock.l_len = (off_t)(op->u.lockt.end - op->u.lockt.start + 1);
+	}
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_lock(fuse, &lock);
+}
+
+void ops_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->file = f;
+	op = request_op(r, NFS_LOCKT, lockt);
+	op->u.lockt.open = f->open;
+	op->u.lockt.fh = f->inode->fh;
+	op->u.lockt.owner = fi->lock_owner;
+	op->u.lockt.type = lock->l_type;
+	op->u.lockt.start = (uint64_t)lock->l_start;
+	op->u.lockt.end =
+		lock->l_len ? op->u.lockt.start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
+	request_submit(r, getlk_done);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * connect: from the options to a mounted export, over the first transport that works.
+ */
+#ifndef RNFS_FS_PROGRAM_CONNECT_H
+#define RNFS_FS_PROGRAM_CONNECT_H
+
+#include "fs/options/option.h"
+#include "nfsproto/nfs_client.h"
+
+/* Blocks; each transport tried is bounded by the connection time-out. mountpoint: its real path,
+ * which identifies an earlier mount there. up, ctx: the upcalls. NULL with a sentence in why.
+ * *passes then tells whether a later try may succeed, since the server or its name was not
+ * there. */
+struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
+	char *why, size_t size);
+
+#endif
