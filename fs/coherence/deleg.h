@@ -22,6 +22,10 @@
  *                for a COMMIT (ops_flush()). All data is made safe before the delegation goes
  *                back (recall.h).
  *
+ * close(2) under a delegation to write waits for the WRITEs: only then does the server say that
+ * there is no room. The protocol would allow close(2) not to wait, within space_limit. But a
+ * program that has closed a file on NFS relies on the data being on another machine.
+ *
  * The removal of a name of the file gives back either delegation.
  *
  * The kernel believes attributes of a delegated file no longer than those of any file that does not
