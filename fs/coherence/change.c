@@ -18,9 +18,9 @@ static struct filechange *of(struct inode *ino)
 	return &ino->data.change;
 }
 
-/* The notification makes the kernel throw away the answer to a GETATTR under way, and so the reason
- * to drop pages before the read that asked. So there is none where the kernel asks before each read
- * anyway. Elsewhere the next read asks again. */
+/* The notification makes the kernel discard the answer to a GETATTR in flight, and so the reason to
+ * drop pages before the read that asked. So no notification is sent where the kernel asks before
+ * each read anyway. Elsewhere the next read asks again. */
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	attrs_doubt_rights(&ino->attrs);
@@ -34,8 +34,8 @@ bool change_is_shared(struct inode *ino)
 
 void change_forget(const struct fs *fs, struct inode *ino)
 {
-	/* one after the other: the second caller finds the work done, and must not make the kernel
-	 * throw away attributes that it asked for since */
+	/* one caller after the other: the second finds the kernel's attributes invalid, and must
+	 * not make the kernel discard attributes that it asked for since */
 	pthread_mutex_lock(&ino->view.notifying);
 	if (view_believes(&ino->view))
 		change_notify(fs, ino, -1);
@@ -91,9 +91,9 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, 
 
 	if (!atomic_load(&ino->append.astray) && asked > atomic_load(&ino->append.astray_at))
 		return false;
-	/* The kernel itself throws away attributes that it asked for before the last such append
-	 * was answered. A notification now would also throw away the attributes that the appender
-	 * asks for. */
+	/* The kernel itself discards attributes that it asked for before the last such append was
+	 * answered. A notification now would also discard the attributes that the appender asks
+	 * for. */
 	pthread_mutex_lock(&ino->view.notifying);
 	at = atomic_load(&ino->append.astray_at);
 	if (atomic_load(&ino->append.astray) || born > at)
@@ -112,8 +112,8 @@ void change_astray_end(const struct fs *fs, struct inode *ino)
 }
 
 /* After a change, or a possible one, by another client: this thread has just learned of the change,
- * or another thread that has not come to this point. The kernel sees the change at its next look.
- * Data read after the look must not come from before. */
+ * or another thread has, and has not come to this point. The kernel sees the change at its next
+ * look. Data read after the look must not come from before the change. */
 static void drop_stale(struct inode *ino)
 {
 	uint64_t dropping = filechange_to_drop(of(ino));
@@ -124,8 +124,8 @@ static void drop_stale(struct inode *ino)
 	filechange_cleared(of(ino), dropping);
 }
 
-/* Makes data safe that is on the server but may still be lost. Sent again later, the data would
- * replace another client's. */
+/* Makes data safe that is on the server but may still be lost. If the data were sent again later,
+ * it would replace another client's. */
 static void commit_foreign(struct inode *ino, enum filechange_by by)
 {
 	if (by == FILECHANGE_FOREIGN)
@@ -142,7 +142,7 @@ static void judged(
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
 	atomic_store_explicit(&ino->attrs.end, a->size, memory_order_relaxed);
-	/* the first thread to learn of this version need not come here first: another thread may
+	/* the first thread to learn of this version may not have come here yet: another thread may
 	 * have told the kernel, which may be about to read accordingly */
 	if (view_told_from(&ino->view, a->change, a->size))
 		attrs_doubt_rights(&ino->attrs);

@@ -7,7 +7,7 @@
 
 #include "transport/clock.h"
 
-/* Is no change of ino by this mount under way, nor was one since `asked`? And, unless the
+/* Is no change of ino by this mount in flight, and was none since `asked`? And, unless the
  * delegation is to write, can none be about to begin? */
 static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
 {
@@ -115,7 +115,8 @@ void deleg_give_back(const struct fs *fs, struct inode *ino)
 		nfs_deleg_give_back(fs->client, &ino->fh, id);
 }
 
-/* Data that is on the server need not be committed if the file goes with this name. */
+/* May the removal of this name of ino leave its data uncommitted? Data on the server need not be
+ * committed if the file ends with the name. */
 static bool is_safe(struct inode *ino)
 {
 	if (written_dirty(&ino->written))

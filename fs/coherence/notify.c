@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * notify: telling the kernel not to believe names any more.
+ * notify: invalidates names in the kernel.
  */
 #include "fs/coherence/notify.h"
 
@@ -23,10 +23,10 @@
 
 struct job {
 	STAILQ_ENTRY(job) next;
-	/* the directory of the names; a reference. NULL: step(r) is to be called */
+	/* the directory of the names; a reference. NULL: the job is to call step(r) */
 	struct inode *dir;
 	char *names;	   /* each with its NUL */
-	size_t len, fresh; /* fresh: so many bytes in front are to be told again, AGAIN_NS later */
+	size_t len, fresh; /* fresh: the number of bytes in front to tell again, AGAIN_NS later */
 	bool again;	   /* the names are being told a second time */
 	uint64_t due;	   /* when the job is due, on clock_ns() */
 	struct request *r;
@@ -42,8 +42,8 @@ struct notifier {
 	struct job_queue later;	 /* by job.due */
 	const struct inode *now; /* the directory whose names are being told; NULL: none */
 	bool stop;
-	bool ended; /* the thread has been joined; known to the one thread that calls
-		       notifier_stop() */
+	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
+		       this */
 };
 
 static void tell(struct fs *fs, struct inode *dir, const char *name)
@@ -52,7 +52,7 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 	int r = fuse_lowlevel_notify_expire_entry(
 		fs->se, id, name, strlen(name), FUSE_LL_EXPIRE_ONLY);
 
-	/* A kernel that cannot merely doubt a name forgets it. */
+	/* An old kernel cannot expire a name, so the name is dropped from its cache. */
 	if (r == -ENOSYS)
 		r = fuse_lowlevel_notify_inval_entry(fs->se, id, name, strlen(name));
 	if (r && r != -ENOENT && r != -ENOTDIR)
@@ -73,7 +73,7 @@ static void drop_job(struct job *j)
 	free(j);
 }
 
-/* True: names of j, which has been told, wait to be told again. */
+/* True: names of j, which have been told, wait to be told again. */
 static bool tell_again_later(struct notifier *n, struct job *j)
 {
 	bool later = j->fresh && !j->again;
@@ -116,7 +116,7 @@ static uint64_t take_due_locked(struct notifier *n)
 	return j ? j->due : 0;
 }
 
-/* The next job; NULL: the thread is to end. */
+/* The next job; NULL: the thread must end. */
 static struct job *wait_job_locked(struct notifier *n)
 {
 	struct timespec t;
@@ -257,8 +257,8 @@ static void take_back(struct fs *fs, struct inode *dir)
 
 void notify_take_back(struct fs *fs, struct inode *dir)
 {
-	/* so at no moment is a name that the kernel believes neither noted as believed nor being
-	 * taken back */
+	/* so a name that the kernel believes is at every moment noted as believed or counted in
+	 * taking_back */
 	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	take_back(fs, dir);
 	atomic_fetch_sub(&dir->dirnames.recalls, 1);
@@ -330,7 +330,7 @@ void notifier_end_gone(struct notifier *n)
 	}
 }
 
-/* Is the kernel still to take the lock of dir for this thread? */
+/* Will the kernel still take the lock of dir for this thread? */
 static bool locks_locked(const struct notifier *n, const struct inode *dir)
 {
 	const struct job *j;

@@ -4,8 +4,8 @@
  * repeat: READs that the kernel must send again.
  *
  * When did the kernel make a READ? Not earlier than QUEUED_NS before a worker has read the READ.
- * After an error the kernel sends READs of single pages, one after the other. So the mount
- * remembers the last RECORDS errors. The kernel has made the next READ of the same bytes after the
+ * After an error the kernel sends READs of single pages, one after the other. So the mount keeps
+ * records of the last RECORDS errors. The kernel has made the next READ of the same bytes after the
  * error, and the next READ of the same thread after the last answer to that thread. A record ends
  * RECORD_NS after that answer: the reader may have been killed, and then sends no READ.
  */
@@ -22,8 +22,8 @@
 
 #define RECORDS	  32u
 #define RECORD_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	  (2 * NSEC_PER_SEC) /* a READ waits for so long at most */
-#define QUEUED_NS 20000000u	     /* a READ may wait for a worker for so long */
+#define WAIT_NS	  (2 * NSEC_PER_SEC) /* the longest wait of a READ */
+#define QUEUED_NS 20000000u	     /* the longest wait of a READ for a worker */
 #define ERROR	  EINTR
 
 struct record {

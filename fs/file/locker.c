@@ -10,10 +10,10 @@
 
 #include "transport/clock.h"
 
-/* A FLUSH so long before a request may belong to a close that the asker knows of: between the
- * answer to the FLUSH and the RELEASE, and between the RELEASE and the request, a program had to be
- * woken. The RELEASE was sent before the request. So a worker has read the RELEASE, and begins with
- * it within so long a time. */
+/* A FLUSH up to FLUSHED_NS before a request may belong to a close that the asker knows of: between
+ * the answer to the FLUSH and the RELEASE, and between the RELEASE and the request, a program had
+ * to be woken. The RELEASE was sent before the request. So a worker has read the RELEASE, and
+ * begins with it within BEGUN_NS. */
 #define FLUSHED_NS NSEC_PER_SEC
 #define BEGUN_NS   50000000u
 
@@ -89,7 +89,8 @@ bool locker_all_local(struct inode *ino, uint64_t since)
 	return !l;
 }
 
-/* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */
+/* Removes one locker from the list: of the open file f or, with f NULL, of owner. False: there is
+ * none. */
 static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64_t *taken)
 {
 	struct locker *l;

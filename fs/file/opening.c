@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: opens of files whose names are being removed, or that are not quite made yet.
+ * opening: opens of files whose names are being removed, or whose times are not set yet.
  */
 #include "fs/file/opening.h"
 
@@ -12,14 +12,14 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* for so long the times may wait for another request that sets times too */
+/* the longest wait of the times for another request that sets times too */
 #define PARK_NS 20000000u
 
 struct openings {
 	pthread_mutex_t lock;	     /* guards the members below */
 	struct request_list waiting; /* opens, by request.free; next goes on */
-	struct request_list parked;  /* each the settler of its inode; next sets its times */
-	bool ticks;		     /* the main thread looks again soon */
+	struct request_list parked; /* each the settler of its inode; next sets the inode's times */
+	bool ticks;		    /* the main thread looks again soon */
 };
 
 struct openings *openings_new(void)
@@ -77,7 +77,7 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	return waits;
 }
 
-/* Takes the settler of ino off if it belongs to cred, or if cred is NULL. */
+/* Removes the settler of ino if the settler belongs to cred, or if cred is NULL. */
 static struct request *unpark(struct openings *o, struct inode *ino, const struct rpc_cred *cred)
 {
 	struct request *settler;

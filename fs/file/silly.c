@@ -23,12 +23,12 @@
 struct silly_names {
 	uint32_t tag;	      /* constant */
 	atomic_uint next;     /* number of the next name */
-	atomic_uint removing; /* REMOVEs under way */
+	atomic_uint removing; /* REMOVEs in flight */
 	pthread_mutex_t lock; /* guards the members below */
-	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
-	uint64_t ended;	      /* how many of those have ended so far */
+	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, in flight */
+	uint64_t ended;	      /* number of such closes and REMOVEs that have ended so far */
 	struct request_list waiting; /* rmdirs, by request.free; next goes on */
-	SLIST_HEAD(, silly) left;    /* whose REMOVE has failed and is to be sent again */
+	SLIST_HEAD(, silly) left;    /* names whose REMOVE has failed and will be sent again */
 	bool last;		     /* the mount ends: no REMOVE is sent again */
 };
 
@@ -148,9 +148,10 @@ bool silly_refused(int error)
 	}
 }
 
-/* --- removing them ---------------------------------------------------------------------------- */
+/* --- removing silly names --------------------------------------------------------------------- */
 
-/* s could not be removed. It is tried again later, unless the server refuses or the mount ends. */
+/* s could not be removed. The REMOVE is sent again later, unless the server refuses or the mount
+ * ends. */
 static void put_off(struct fs *fs, struct silly *s, int error)
 {
 	unsigned seconds = s->tries < RETRY_DOUBLINGS ? 1u << s->tries : 1u << RETRY_DOUBLINGS;
@@ -241,7 +242,7 @@ void silly_drop(struct fs *fs, struct inode *ino)
 		silly_remove(fs, s, ino);
 }
 
-/* Those that are left and due, or all. */
+/* Removes the names that are left and due, or all that are left. */
 static void remove_left(struct fs *fs, bool all)
 {
 	SLIST_HEAD(, silly) due = SLIST_HEAD_INITIALIZER(due), stay = SLIST_HEAD_INITIALIZER(stay);

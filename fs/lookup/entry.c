@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * entry: the names and attributes that the kernel is told, and the notes made of them.
+ * entry: the names and attributes that the kernel is told, and the daemon's notes about them.
  */
 #include "fs/lookup/entry.h"
 
@@ -18,7 +18,7 @@
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
-#define SHARED_S 600u /* for so long after another client's change a directory is not complete */
+#define SHARED_S 600u /* how long a directory is not complete after another client's change */
 
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
 {
@@ -42,7 +42,7 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 	do {
 		writes = atomic_load(&ino->view.writes);
 		now->size = size;
-		/* the thread that noted them may not have handled the data yet */
+		/* the thread that noted the attributes may not have handled the data yet */
 		if (attrs_newer(&ino->attrs, now, &as_of))
 			change_told(ino, now, asked);
 		size = now->size;
@@ -61,7 +61,7 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 
 	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly.going))
 		*timeout = 0;
-	if (opening_settling(ino)) /* they are not set yet */
+	if (opening_settling(ino)) /* the times are not set yet */
 		now.atime = now.mtime = now.ctime;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
@@ -88,10 +88,10 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
-/* Has the kernel been told to doubt names in dir since it asked, at `born`, and since `seen`, when
- * the server gave the answer that the kernel is about to be told? The name in question may have
- * been among them, and the kernel would believe that name again. To be asked after names.c was told
- * that the kernel believes the name: a later taking back then finds the name there. */
+/* Were names in dir invalidated in the kernel after the kernel asked, at `born`, and after the
+ * server gave, at `seen`, the answer that the kernel is about to be told? The name in question may
+ * have been among them, and the kernel would believe that name again. To be called after names.c
+ * has noted that the kernel believes the name: a later invalidation then finds the name there. */
 static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
 {
 	return dirnames_recalled(&dir->dirnames, born > seen ? born : seen);
@@ -110,7 +110,7 @@ static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t unti
 	return until > now ? until - now : 0;
 }
 
-/* The same for an answer about a name in dir that the server was asked for at `seen`. */
+/* time_until() for an answer about a name in dir that the server was asked for at `seen`. */
 static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
 	const struct options *o = fs->opt;
@@ -149,7 +149,7 @@ void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr 
 		return;
 	entry_attr_timeout(fs, dir, &a->attr);
 	entry_note_attr(fs, dir, &a->attr, seen);
-	/* a name that came before those attributes may be from before that change */
+	/* a name that came before the attributes may be from before the change */
 	if (!a->before && dirnames_version(&dir->dirnames) != was)
 		dirnames_doubt(&dir->dirnames);
 }
@@ -187,15 +187,15 @@ double entry_attr_left(
 
 /* Does this mount set the times of ino just now, has it changed ino since `seen`, or does another
  * client change ino? Then the kernel may be told the server's answer from `seen`, but must not
- * believe it. */
+ * believe the answer. */
 static bool is_passing(struct inode *ino, uint64_t seen)
 {
 	return opening_settling(ino) || change_is_shared(ino) ||
 	       atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) > seen;
 }
 
-/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So it may
- * believe the name no longer than the attributes, which show a change of the link. */
+/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So the
+ * kernel may believe the name no longer than the attributes, which show a change of the link. */
 static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
 	uint64_t born, pid_t tid, struct fuse_entry_param *e)
 {
@@ -251,7 +251,7 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 	turn_told(fs, ino, r->pid, (uint64_t)e->attr.st_size);
 	request_free(r);
 	if (fuse_reply_entry(fuse, e))
-		inode_forget(fs->inodes, ino, 1); /* the kernel did not take it */
+		inode_forget(fs->inodes, ino, 1); /* the kernel did not take the answer */
 }
 
 static void reply(struct request *r)
@@ -294,7 +294,7 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 		request_end(r, error ? error : -ENOMEM);
 }
 
-/* Ends r: r->name in r->dir is absent, and the kernel may believe that for `time` ns. */
+/* Ends r: r->name in r->dir is absent, and the kernel may believe the absence for `time` ns. */
 static void end_absent(struct request *r, uint64_t time)
 {
 	struct fuse_entry_param none = {.ino = 0};
@@ -410,7 +410,8 @@ void entry_making(struct request *r)
 		dirnames_looked(&dir->dirnames, r->to_dir ? r->to_name : r->name);
 }
 
-/* After these errors the server may carry out the operation when this mount has forgotten it. */
+/* After EINTR, EIO, ETIMEDOUT, ENOTCONN and EREMOTEIO the server may still carry out the
+ * operation. */
 void entry_named(struct fs *fs, struct inode *dir, int error)
 {
 	if (error == -ENOENT || error == -EEXIST || error == -ESTALE)
@@ -420,7 +421,7 @@ void entry_named(struct fs *fs, struct inode *dir, int error)
 		names_incomplete(fs->names, dir);
 }
 
-/* Does this error of making a name leave open that the name exists by now, or did before? */
+/* After this error of making a name, may the name exist by now, or have existed before? */
 static bool may_be_there(int error)
 {
 	switch (error) {
@@ -466,7 +467,8 @@ void entry_removed(struct request *r, int error)
 	entry_named(r->fs, r->dir, error);
 	if (names_get(names, r->dir, r->name, &was)) {
 		if (error)
-			inode_touch(was.ino); /* its links, its change time */
+			inode_touch(was.ino); /* the number of links and the change time may have
+						 changed */
 		else
 			inode_note_removed(was.ino);
 		inode_unref(was.ino);
@@ -477,8 +479,8 @@ void entry_removed(struct request *r, int error)
 		names_drop(names, r->dir, r->name);
 }
 
-/* r has made ino, which is empty. But another client may have made a name in ino before its
- * attributes were read. So those attributes are no version of the empty directory. */
+/* r has made ino, which is empty. But another client may have made a name in ino before the
+ * attributes were read. So the attributes are no version of the empty directory. */
 static void made_dir(struct request *r, struct inode *ino, const struct nfs_attr *attr)
 {
 	const struct nfs_op *op = &r->batch.first.op;

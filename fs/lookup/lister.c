@@ -13,9 +13,10 @@
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)
-/* a directory that is too large is not listed for so many times the time that names are believed */
+/* a directory that is too large is not listed for TOO_LARGE times the time that names are
+ * believed */
 #define TOO_LARGE 16u
-#define LOOKS	  2u /* in a short time are worth a listing */
+#define LOOKS	  2u /* so many looks in a short time are worth a listing */
 
 /* For how many ns names in dir are believed. */
 static uint64_t believed_ns(const struct fs *fs, struct inode *dir)
@@ -80,9 +81,10 @@ static void page(struct request *r)
 	request_submit(r, page_done);
 }
 
-/* --- what names stand for --------------------------------------------------------------------- */
+/* --- listings that tell files ----------------------------------------------------------------- */
 
-/* Makes ready to fetch the next page of l; NULL: that is under way, or l is as long as allowed. */
+/* Makes ready to fetch the next page of l. NULL: a fetch is in flight, or l is as long as
+ * allowed. */
 static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	unsigned count;
@@ -112,8 +114,8 @@ static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
 	return begun || listed_is_of_use(fs, dir, asked);
 }
 
-/* Lists dir, or goes on with a listing. A directory that this mount made needs none: the kernel
- * knows its names. */
+/* Lists dir, or goes on with a listing. A directory that this mount made needs no listing: the
+ * kernel knows its names. */
 static struct request *list(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {
 	struct listing *l[2], *beside, *whole;
@@ -156,7 +158,7 @@ void lister_found(struct fs *fs, struct inode *dir, const struct rpc_cred *cred,
 		listing_send(list(fs, dir, cred));
 }
 
-/* --- which names there are -------------------------------------------------------------------- */
+/* --- listings that tell names ----------------------------------------------------------------- */
 
 void lister_missed(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {

@@ -12,9 +12,9 @@
 
 #include "nfsproto/nfs_client.h"
 
-/* Fails if the mount point (an absolute path without links) lies below the directory with these
- * attributes, exported by a bundled server: -1 with *e set, else 0. Looks at the directories above
- * the mount point, and asks the server nothing. */
+/* Fails if the mount point (an absolute path without links) lies below the directory with the
+ * attributes *root, exported by a bundled server: -1 with *e set, else 0. Looks at the directories
+ * above the mount point, and asks the server nothing. */
 int nested_check(
 	const char *mountpoint, const char *source, const struct nfs_attr *root, struct err *e);
 

@@ -43,8 +43,7 @@ static inline uint64_t stats_get(const stats_counter *counter)
  * (terminated). */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
-/* Writes the line (terminated, no newline) to buf. The pointers behind open_files may
- * be NULL. */
+/* Writes the line (terminated, no newline) to buf. */
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
 	struct writeback *written, char *buf, size_t size);
