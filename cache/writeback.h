@@ -26,6 +26,11 @@
  * a byte-range lock of this mount from the WRITE until now. No other client has changed those
  * bytes, so they are written again (nfs_lock_guard()).
  *
+ * A READ of the range would prove nothing: a server whose sync has failed reads from memory what
+ * its disk does not have. One case stays unproved, over NFSv4 where the change attribute does not
+ * count changes: a WRITE hides a change by another client just before the WRITE. If that WRITE is
+ * also the first with the new verifier, the data from before is written again.
+ *
  * If a caller waits until the data is safe, and one WRITE can carry all data that is not safe, then
  * that WRITE is stable and needs no COMMIT. The same WRITE carries the operation that the caller
  * wants done behind the data (struct nfs_then). So the file's times are set behind the last WRITE,

@@ -43,7 +43,7 @@ static struct inode *inode_of_job(const struct request *r)
  * without them. */
 static bool is_blank(const struct request *r, struct inode *ino)
 {
-	return r->inval.waits && atomic_exchange(&ino->blank, true) && r->inval.quiet;
+	return r->inval.waits && atomic_exchange(&ino->view.blank, true) && r->inval.quiet;
 }
 
 /* Makes the kernel invalidate the pages for v->now. The caller holds the lock, which is released
@@ -58,8 +58,8 @@ static void inval_one_locked(struct inval *v)
 
 	pthread_mutex_unlock(&v->lock);
 	if (!alone) {
-		atomic_store(&ino->renewed, false); /* the next GETATTR asks the server */
-		inode_doubt_attr(ino);
+		atomic_store(&ino->view.renewed, false); /* the next GETATTR asks the server */
+		attrs_doubt(&ino->attrs);
 		cache_drop_all(&ino->cache);
 	}
 	if (blank)
@@ -83,7 +83,7 @@ static bool may_go(struct inval *v, struct request *r, uint64_t now)
 {
 	if (!r->inval.waits)
 		return true;
-	r->inval.quiet = inode_attr_quiet(inode_of_job(r));
+	r->inval.quiet = view_is_quiet(&inode_of_job(r)->view);
 	return r->inval.quiet || r->inval.waits <= now || v->stop;
 }
 

@@ -64,7 +64,7 @@ static void drop_job(struct job *j)
 {
 	if (j->dir) {
 		if (!j->again)
-			atomic_fetch_sub(&j->dir->taking_back, 1);
+			atomic_fetch_sub(&j->dir->dirnames.recalls, 1);
 		inode_unref(j->dir);
 	} else {
 		j->step(j->r);
@@ -80,7 +80,7 @@ static bool tell_again_later(struct notifier *n, struct job *j)
 
 	if (!later)
 		return false;
-	atomic_fetch_sub(&j->dir->taking_back, 1);
+	atomic_fetch_sub(&j->dir->dirnames.recalls, 1);
 	j->again = true;
 	j->len = j->fresh;
 	j->due = clock_ns() + AGAIN_NS;
@@ -228,7 +228,7 @@ static void add_job(struct notifier *n, struct job *j)
 static void add_names_job(struct fs *fs, struct inode *dir, struct job *j)
 {
 	j->dir = inode_ref(dir);
-	atomic_fetch_add(&dir->taking_back, 1);
+	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	add_job(fs->notifier, j);
 }
 
@@ -259,9 +259,9 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 {
 	/* so a name that the kernel believes is at every moment noted as believed or counted in
 	 * taking_back */
-	atomic_fetch_add(&dir->taking_back, 1);
+	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	take_back(fs, dir);
-	atomic_fetch_sub(&dir->taking_back, 1);
+	atomic_fetch_sub(&dir->dirnames.recalls, 1);
 }
 
 static void take_back_name(struct fs *fs, struct inode *dir, const char *name, bool fresh)
@@ -293,17 +293,17 @@ void notify_take_back_names_of(struct fs *fs, struct inode *ino)
 	struct inode *dir;
 
 	while (names_believed(fs->names, ino, &dir, name, sizeof(name))) {
-		atomic_fetch_add(&dir->taking_back, 1);
+		atomic_fetch_add(&dir->dirnames.recalls, 1);
 		names_take_back_name(fs->names, dir, name);
 		take_back_name(fs, dir, name, true);
-		atomic_fetch_sub(&dir->taking_back, 1);
+		atomic_fetch_sub(&dir->dirnames.recalls, 1);
 		inode_unref(dir);
 	}
 }
 
 bool notify_pending(const struct inode *dir)
 {
-	return atomic_load(&dir->taking_back) > 0;
+	return atomic_load(&dir->dirnames.recalls) > 0;
 }
 
 void notifier_end_gone(struct notifier *n)

@@ -14,7 +14,7 @@
  * The kernel looks up a name that it already has without that lock. So a process may be answered
  * before the name is invalidated, and apply the time-out in the answer only afterwards: then the
  * kernel believes the name again. Answers after the invalidation give no time-out
- * (inode_names_taken()). The daemon does not know when answers just before are handled. So the
+ * (dirnames_recalled()). The daemon does not know when answers just before are handled. So the
  * names in such answers are invalidated a second time a moment later.
  */
 #ifndef RNFS_FS_COHERENCE_NOTIFY_H

@@ -106,7 +106,7 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 	if (next)
 		STAILQ_REMOVE(&a->waiting, next, request, wait);
 	else
-		ino->appending = false;
+		ino->append.busy = false;
 	pthread_mutex_unlock(&a->lock);
 	return next;
 }
@@ -138,9 +138,9 @@ static void append_end(struct request *r, int error)
 	struct request *next = append_next(r->fs->appends, ino);
 
 	r->u.io.error = error;
-	if (r->batch.first.got && atomic_load(&ino->displaced)) {
-		atomic_store(&ino->displaced_end, r->u.io.offset + r->batch.first.got);
-		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
+	if (r->batch.first.got && atomic_load(&ino->append.displaced)) {
+		atomic_store(&ino->append.kernel_end, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->view.size, r->u.io.offset + r->batch.first.got);
 	}
 	leave_astray(r);
 	if (drops_pages(r))
@@ -157,8 +157,8 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 	struct part *p = &r->batch.first;
 
 	if (at != r->u.io.offset + p->got)
-		atomic_store(&r->file->inode->displaced, true);
-	atomic_store_explicit(&r->file->inode->end, at + n, memory_order_relaxed);
+		atomic_store(&r->file->inode->append.displaced, true);
+	atomic_store_explicit(&r->file->inode->attrs.end, at + n, memory_order_relaxed);
 	p->got += n;
 	if (p->got < p->want)
 		append_send(r);
@@ -306,7 +306,7 @@ static void append_send(struct request *r)
 
 	op->u.write.open = r->file->open;
 	op->u.write.fh = ino->fh;
-	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
+	op->u.write.offset = atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	op->u.write.append = true;
 	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
@@ -326,12 +326,13 @@ void append_start(struct request *r)
 
 	r->batch.first.got = 0;
 	r->batch.first.want = r->batch.data.len;
-	r->u.io.astray = r->u.io.offset != atomic_load_explicit(&ino->end, memory_order_relaxed);
+	r->u.io.astray =
+		r->u.io.offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	if (r->u.io.astray)
-		atomic_fetch_add(&ino->astray, 1);
+		atomic_fetch_add(&ino->append.astray, 1);
 	pthread_mutex_lock(&a->lock);
-	waits = ino->appending;
-	ino->appending = true;
+	waits = ino->append.busy;
+	ino->append.busy = true;
 	if (waits)
 		STAILQ_INSERT_TAIL(&a->waiting, r, wait);
 	pthread_mutex_unlock(&a->lock);

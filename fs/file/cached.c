@@ -93,7 +93,7 @@ void cached_opened(struct fs *fs, struct file *f)
 void cached_open_begin(struct request *r, struct nfs_op *op)
 {
 	struct inode *ino = r->inode;
-	uint64_t size = atomic_load(&ino->told_size);
+	uint64_t size = atomic_load(&ino->view.size);
 	int flags = r->file->flags;
 	struct seg_list data;
 	struct mem_buf *buf;
@@ -102,7 +102,7 @@ void cached_open_begin(struct request *r, struct nfs_op *op)
 	if (!r->batch.data.len) {
 		if (flags & (O_ACCMODE | O_TRUNC | O_DIRECT) || !size || size > FIRST_MAX ||
 			cache_first(size) > r->fs->info.rsize || r->fs->info.vers_major < 4 ||
-			!cache_limit(r->fs->cache) || atomic_load(&ino->given) ||
+			!cache_limit(r->fs->cache) || atomic_load(&ino->view.pages) ||
 			atomic_load(&ino->cache.count))
 			return;
 		buf = data_get(r->fs, cache_first(size));
@@ -120,8 +120,8 @@ void cached_open_end(struct request *r, bool kept)
 	struct inode *ino = r->inode;
 
 	if (!kept)
-		atomic_store(&ino->given, false);
-	if (!op->u.open.have_data || atomic_load(&ino->displaced))
+		atomic_store(&ino->view.pages, false);
+	if (!op->u.open.have_data || atomic_load(&ino->append.displaced))
 		return;
 	/* pages that were not to be kept have been invalidated, once */
 	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,
@@ -230,14 +230,14 @@ void cached_wait(struct request *r, request_step_fn *ask)
 
 enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size)
 {
-	uint64_t known = atomic_load_explicit(&f->inode->told_size, memory_order_relaxed);
+	uint64_t known = atomic_load_explicit(&f->inode->view.size, memory_order_relaxed);
 	struct cache_stats *stats = cache_stats(f->fs->cache);
 	struct cache_file *blocks = &f->inode->cache;
 	struct readahead_plan plan;
 	struct cache_hit hit;
 	enum cache_found found;
 
-	atomic_store_explicit(&f->inode->given, true, memory_order_relaxed);
+	atomic_store_explicit(&f->inode->view.pages, true, memory_order_relaxed);
 	if (off + size < off)
 		return CACHE_MISS;
 	plan = fetcher_plan(&f->fetcher, off, size, known);

@@ -112,7 +112,7 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
  * of ino are out of date. */
 static bool is_past(struct inode *ino, uint64_t asked)
 {
-	return atomic_load(&ino->touched) > asked || inode_attr_is_past(ino, asked);
+	return atomic_load(&ino->attrs.touched) > asked || attrs_is_past(&ino->attrs, asked);
 }
 
 static void write_end(struct writer *by, const struct nfs_op *op)
@@ -127,7 +127,7 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 	if (then && then->set.mask)
 		inode_touch(f->inode);
 	else
-		inode_touch_data(f->inode);
+		attrs_touch(&f->inode->attrs);
 	atomic_store(&f->inode->written_at, clock_ns());
 	if (then) /* as of now: the attributes show all changes made until now */
 		then->asked = clock_ns();
@@ -338,7 +338,7 @@ uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 	/* 0: all data is on the server, and the time of the last write_end() was noted before `end`
 	 * became 0 */
 	if (!end && asked && asked <= atomic_load(&ino->written_at))
-		end = atomic_load(&ino->told_size);
+		end = atomic_load(&ino->view.size);
 	end = end > lost ? end : lost;
 	return end > size ? end : size;
 }

@@ -176,7 +176,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 static void gone(struct inode *ino)
 {
 	inode_touch(ino);
-	atomic_fetch_sub(&ino->silly_going, 1);
+	atomic_fetch_sub(&ino->silly.going, 1);
 }
 
 static void removed(struct request *r)
@@ -229,13 +229,13 @@ void silly_drop(struct fs *fs, struct inode *ino)
 	struct silly *s = NULL;
 
 	pthread_mutex_lock(&ino->lock);
-	if (!ino->nopen) {
-		s = ino->silly;
-		ino->silly = NULL;
+	if (!ino->opens.count) {
+		s = ino->silly.name;
+		ino->silly.name = NULL;
 	}
 	if (s) {
-		atomic_store(&ino->is_silly, false);
-		atomic_fetch_add(&ino->silly_going, 1);
+		atomic_store(&ino->silly.is, false);
+		atomic_fetch_add(&ino->silly.going, 1);
 	}
 	pthread_mutex_unlock(&ino->lock);
 	if (s)
@@ -298,7 +298,7 @@ bool silly_close_begin(struct fs *fs, struct inode *ino)
 	bool last;
 
 	pthread_mutex_lock(&ino->lock);
-	last = ino->silly && ino->nopen == 1;
+	last = ino->silly.name && ino->opens.count == 1;
 	pthread_mutex_unlock(&ino->lock);
 	if (last)
 		ending(fs);

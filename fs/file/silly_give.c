@@ -47,10 +47,10 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
 
 	s->sure = sure;
 	pthread_mutex_lock(&ino->lock);
-	old = ino->silly;
-	ino->silly = s;
+	old = ino->silly.name;
+	ino->silly.name = s;
 	if (sure)
-		atomic_store(&ino->is_silly, true);
+		atomic_store(&ino->silly.is, true);
 	pthread_mutex_unlock(&ino->lock);
 	inode_touch(ino);
 	if (old)
@@ -205,7 +205,7 @@ static bool is_silly_name(struct inode *ino, const struct nfs_fh *dir, const str
 	bool is;
 
 	pthread_mutex_lock(&ino->lock);
-	s = ino->silly;
+	s = ino->silly.name;
 	is = s && nfs_fh_equal(&s->dir, dir) && strlen(s->name) == name->len &&
 	     !memcmp(s->name, name->s, name->len);
 	pthread_mutex_unlock(&ino->lock);
@@ -219,7 +219,7 @@ static bool has_silly_name(struct inode *ino, const struct nfs_attr *attr)
 	bool has;
 
 	pthread_mutex_lock(&ino->lock);
-	has = ino->silly && ino->silly->sure;
+	has = ino->silly.name && ino->silly.name->sure;
 	pthread_mutex_unlock(&ino->lock);
 	return has && attr->nlink > 1;
 }
@@ -436,8 +436,8 @@ void silly_undo(struct request *r, request_step_fn *next)
 
 	if (ino && r->u.unlink.renamed) {
 		pthread_mutex_lock(&ino->lock);
-		s = ino->silly;
-		ino->silly = NULL;
+		s = ino->silly.name;
+		ino->silly.name = NULL;
 		pthread_mutex_unlock(&ino->lock);
 	}
 	if (!s) {
@@ -445,7 +445,7 @@ void silly_undo(struct request *r, request_step_fn *next)
 		next(r);
 		return;
 	}
-	atomic_store(&ino->is_silly, false);
+	atomic_store(&ino->silly.is, false);
 	r->u.unlink.silly = s;
 	r->next = next;
 	give_back(r, r->u.unlink.error, linked);

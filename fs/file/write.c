@@ -41,11 +41,11 @@ static void gathered(struct file *f, fuse_req_t req, bool writepage, uint64_t of
 
 	stats_add(&fs->stats.write_bytes, size);
 	change_doubt_set_id(fs, f->inode);
-	inode_touch_data(f->inode);
+	attrs_touch(&f->inode->attrs);
 	if (writepage)
-		inode_told_back(f->inode);
+		view_wrote_back(&f->inode->view);
 	else
-		inode_told_end(f->inode, off + size, fuse_req_ctx(req)->pid);
+		view_wrote(&f->inode->view, off + size, fuse_req_ctx(req)->pid);
 	fuse_reply_write(req, size);
 }
 
@@ -176,7 +176,7 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
 		return -EREMOTEIO;
 	}
-	inode_touch_data(ino);
+	attrs_touch(&ino->attrs);
 	atomic_store(&ino->written.failing, false);
 	written_cut_part(&ino->written, &r->cut, op->u.write.offset, op->u.write.count);
 	write_unkept(ino, &op->cred, op->u.write.committed, op->u.write.verf);
@@ -201,9 +201,9 @@ void write_reply(struct request *r)
 		return;
 	}
 	if (r->u.io.writepage)
-		inode_told_back(r->file->inode);
+		view_wrote_back(&r->file->inode->view);
 	else
-		inode_told_end(r->file->inode, r->u.io.offset + n, r->pid);
+		view_wrote(&r->file->inode->view, r->u.io.offset + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else r was LATE */

@@ -12,6 +12,10 @@
  * program is told at once;   - a lock on the file may be lost (nfs_locks_doubtful()): then a write
  * that relies on the lock
  *     must fail.
+ *
+ * The kernel could gather writes itself (FUSE's write-back cache). The kernel would then take its
+ * own size and times of a file for the right ones, and miss changes by other clients. So the kernel
+ * writes through, and the daemon gathers.
  */
 #ifndef RNFS_FS_FILE_WRITE_H
 #define RNFS_FS_FILE_WRITE_H

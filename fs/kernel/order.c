@@ -56,7 +56,7 @@ static void enter_locked(struct request *r, bool writes)
 	r->order.writes = writes;
 	r->order.first = r->u.io.offset / PAGE;
 	r->order.last = (r->u.io.offset + r->batch.data.len - 1) / PAGE;
-	LIST_INSERT_HEAD(&r->order.of->under_way, r, order.link);
+	LIST_INSERT_HEAD(&r->order.of->order.under_way, r, order.link);
 }
 
 static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t last)
@@ -64,10 +64,10 @@ static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t
 	const struct order_gather *g;
 	const struct request *w;
 
-	LIST_FOREACH (g, &ino->gathering, link)
+	LIST_FOREACH (g, &ino->order.gathering, link)
 		if (g->first <= last && first <= g->last)
 			return true;
-	LIST_FOREACH (w, &ino->under_way, order.link)
+	LIST_FOREACH (w, &ino->order.under_way, order.link)
 		if (w->order.writes && meets(w, first, last))
 			return true;
 	return false;
@@ -83,10 +83,10 @@ static void overtake_locked(struct inode *ino, uint64_t first, uint64_t last)
 {
 	struct request *r;
 
-	LIST_FOREACH (r, &ino->under_way, order.link)
+	LIST_FOREACH (r, &ino->order.under_way, order.link)
 		if (!r->order.writes && meets(r, first, last))
 			atomic_store(&r->order.overtaken, true);
-	atomic_fetch_add(&ino->writes, 1);
+	atomic_fetch_add(&ino->order.writes, 1);
 }
 
 void order_write(struct request *r)
@@ -108,7 +108,7 @@ void order_gather_begin(
 	g->first = off / PAGE;
 	g->last = (off + len - 1) / PAGE;
 	pthread_mutex_lock(&o->lock);
-	LIST_INSERT_HEAD(&ino->gathering, g, link);
+	LIST_INSERT_HEAD(&ino->order.gathering, g, link);
 	overtake_locked(ino, g->first, g->last);
 	pthread_mutex_unlock(&o->lock);
 }
@@ -117,7 +117,7 @@ bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
 {
 	bool any;
 
-	if (!atomic_load(&ino->writes))
+	if (!atomic_load(&ino->order.writes))
 		return false;
 	pthread_mutex_lock(&fs->orders->lock);
 	any = meets_write_locked(ino, off / PAGE, (off + len - 1) / PAGE);
@@ -146,7 +146,7 @@ bool order_read_waits(struct request *r, request_step_fn *next)
 	bool waits, gone = false;
 
 	/* a process that writes now had opened the file before the READ was sent */
-	if ((!r->order.of && !atomic_load(&r->file->inode->writers)) || !begin_read(r))
+	if ((!r->order.of && !atomic_load(&r->file->inode->opens.writers)) || !begin_read(r))
 		return false;
 	request_watch(r);
 	r->order.next = next;
@@ -180,8 +180,8 @@ static void write_left_locked(struct orders *o, struct inode *ino, struct order_
 {
 	struct request *r;
 
-	atomic_fetch_sub(&ino->writes, 1);
-	LIST_FOREACH (r, &ino->under_way, order.link)
+	atomic_fetch_sub(&ino->order.writes, 1);
+	LIST_FOREACH (r, &ino->order.under_way, order.link)
 		if (r->order.waits && !must_wait_locked(r))
 			stop_waiting_locked(o, r, ready);
 }

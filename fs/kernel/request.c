@@ -96,7 +96,7 @@ static void found_stale(struct fs *fs, struct inode *ino)
 {
 	if (!ino)
 		return;
-	inode_doubt(ino);
+	attrs_doubt_rights(&ino->attrs);
 	names_doubt_all(fs->names, ino);
 }
 
@@ -267,9 +267,9 @@ void request_naming_begin(struct request *r)
 {
 	request_naming_end(r);
 	r->naming = true;
-	inode_naming_begin(r->dir);
+	dirnames_naming_begin(&r->dir->dirnames);
 	if (r->to_dir)
-		inode_naming_begin(r->to_dir);
+		dirnames_naming_begin(&r->to_dir->dirnames);
 }
 
 void request_naming_end(struct request *r)
@@ -277,9 +277,9 @@ void request_naming_end(struct request *r)
 	if (!r->naming)
 		return;
 	r->naming = false;
-	inode_naming_end(r->dir);
+	dirnames_naming_end(&r->dir->dirnames, &r->dir->attrs);
 	if (r->to_dir)
-		inode_naming_end(r->to_dir);
+		dirnames_naming_end(&r->to_dir->dirnames, &r->to_dir->attrs);
 }
 
 void request_give_back(struct request *r)
@@ -302,7 +302,7 @@ void request_free(struct request *r)
 	request_give_back(r);
 	request_naming_end(r);
 	if (r->asks)
-		inode_attr_answered(r->inode, r->born);
+		view_answered(&r->inode->view, r->born);
 	inode_unref(r->inode);
 	inode_unref(r->dir);
 	inode_unref(r->to_dir);

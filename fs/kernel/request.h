@@ -118,7 +118,7 @@ struct request {
 	/* the request that was to set inode's times; this request sets the times instead */
 	struct request *settler;
 	bool naming; /* between request_naming_begin() and request_naming_end() */
-	bool asks;   /* GETATTR: counted by inode_attr_asked() */
+	bool asks;   /* GETATTR: counted by view_asked() */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
@@ -173,10 +173,10 @@ struct request {
 	struct {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
-		/* A granted lock: the request waits for inode_attr_quiet() until this time at most.
+		/* A granted lock: the request waits for view_is_quiet() until this time at most.
 		 * 0: another request, which does not wait. */
 		uint64_t waits;
-		bool quiet; /* inode_attr_quiet() when the wait ended */
+		bool quiet; /* view_is_quiet() when the wait ended */
 	} inval;
 
 	/* written data that a change other than a gathered WRITE overlaps */
@@ -208,7 +208,7 @@ struct request {
 			struct part *cut;    /* truncates again the file that CREATE opened */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
-			bool cuts;  /* inode_cut_begin() has been called */
+			bool cuts;  /* view_cut_begin() has been called */
 			bool found; /* CREATE: the file was already known here */
 			bool alone; /* opened without the server, and without attributes */
 		} open;

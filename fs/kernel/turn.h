@@ -26,7 +26,7 @@
  *              most, no other process gets a lock to write, or opens the file to write.
  *
  * Where no other client cuts files no request waits. A request that has waited costs one round trip
- * more. Three cases can still do harm, and only the kernel could prevent them:
+ * more. These cases can still do harm, and only the kernel could prevent them:
  *
  *   - a thread handles a size later than HEARD_NS;   - a thread is told a size after WAIT_NS, just
  * when the process on turn writes;   - one thread of the process on turn is told a size, and

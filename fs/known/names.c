@@ -280,7 +280,7 @@ bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bo
 		now = clock_ns();
 	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
 		believed += (unsure_too || !e->unsure) &&
-			    (e->until > now || atomic_load(&e->dir->taking_back));
+			    (e->until > now || atomic_load(&e->dir->dirnames.recalls));
 	pthread_mutex_unlock(&n->lock);
 	return believed > links;
 }

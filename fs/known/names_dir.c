@@ -32,7 +32,7 @@ void names_made_dir(struct names *n, struct inode *dir, uint64_t since)
 
 void names_making(struct names *n, struct inode *dir, const char *name)
 {
-	uint64_t from, seen = inode_names_seen(dir, &from);
+	uint64_t from, seen = dirnames_seen(&dir->dirnames, &dir->attrs, &from);
 	struct complete *c;
 
 	pthread_mutex_lock(&n->lock);

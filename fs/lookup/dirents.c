@@ -58,13 +58,13 @@ static struct inode *believe(
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
-	if (atomic_load_explicit(&out->dir->touched, memory_order_relaxed) >= p->asked)
+	if (atomic_load_explicit(&out->dir->attrs.touched, memory_order_relaxed) >= p->asked)
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
 	/* the kernel may have been told newer attributes by now */
-	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   inode_attr_is_past(ino, p->asked) || !entry_may_tell(ino) ||
+	if (ino && (atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) >= p->asked ||
+			   attrs_is_past(&ino->attrs, p->asked) || !entry_may_tell(ino) ||
 			   turn_forbids(ino, tid_of(out), rec->attr.size))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;

@@ -39,7 +39,7 @@ bool entry_wants_dir(const struct fs *fs);
 /* Notes directory attributes from an operation on names in dir that was sent at `seen`. If another
  * client has changed the directory, all names in dir are invalidated, here and in the kernel. */
 void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
-/* The time from which the name in dir counts that came in the same answer (inode_name_seen()). */
+/* The time from which the name in dir counts that came in the same answer (dirnames_as_of()). */
 uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
 /* May the kernel be told known attributes of ino? If not, the server is asked: names in ino are
  * being invalidated, or ino is a symbolic link and the kernel may have its old target. */

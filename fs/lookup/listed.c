@@ -142,7 +142,7 @@ static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked
 	const struct options *o = fs->opt;
 
 	return clock_age(clock_ns(), asked) <
-	       inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	       attrs_timeout(&dir->attrs, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
 }
 
 bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)

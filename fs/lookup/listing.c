@@ -110,10 +110,10 @@ static void take_out_locked(struct listings *a, struct listing *l)
 	TAILQ_REMOVE(&a->kept, l, kept);
 	a->count--;
 	a->bytes -= l->kept_bytes;
-	if (dir->listing == l)
-		dir->listing = NULL;
+	if (dir->listings.whole == l)
+		dir->listings.whole = NULL;
 	else
-		dir->beside = NULL;
+		dir->listings.beside = NULL;
 	l->dir = inode_unref(dir);
 }
 
@@ -147,15 +147,15 @@ void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2])
 	struct listings *a = fs->listings;
 
 	pthread_mutex_lock(&a->lock);
-	l[0] = dir->beside ? listing_ref(dir->beside) : NULL;
-	l[1] = dir->listing ? listing_ref(dir->listing) : NULL;
+	l[0] = dir->listings.beside ? listing_ref(dir->listings.beside) : NULL;
+	l[1] = dir->listings.whole ? listing_ref(dir->listings.whole) : NULL;
 	pthread_mutex_unlock(&a->lock);
 }
 
 /* l, of dir, is whole, or was begun beside: keeps l, if there is a use for l. */
 static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole, size_t bytes)
 {
-	struct listing **place = whole ? &dir->listing : &dir->beside;
+	struct listing **place = whole ? &dir->listings.whole : &dir->listings.beside;
 	struct listings *a = fs->listings;
 
 	if (!entry_wants_dir(fs))
@@ -189,7 +189,7 @@ static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bo
 	bytes = l->bytes;
 	pthread_mutex_unlock(&l->lock);
 	pthread_mutex_lock(&fs->listings->lock);
-	place = dir->beside == l;
+	place = dir->listings.beside == l;
 	pthread_mutex_unlock(&fs->listings->lock);
 	if (whole || place)
 		keep(fs, dir, l, whole, bytes);
@@ -223,7 +223,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 	struct listing *l;
 
 	pthread_mutex_lock(&a->lock);
-	l = dir->listing;
+	l = dir->listings.whole;
 	/* after a change by this mount l may still be of use to listed_lookup() */
 	if (l && !entry_believed(fs, dir, l->asked)) {
 		if (!names_unchanged(fs->names, dir, NULL, l->asked))
@@ -424,7 +424,7 @@ static void account_beside(struct request *r, unsigned n)
 
 	listings_earn(r->fs, -(int)n);
 	if (r->u.list.error)
-		inode_leave_unlisted(r->dir, o->acdirmax * NSEC_PER_SEC);
+		dirnames_leave_unlisted(&r->dir->dirnames, o->acdirmax * NSEC_PER_SEC);
 }
 
 static void fetch_done(struct request *r)
@@ -473,7 +473,7 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	r->next = step;
 	if (!p)
 		return false;
-	inode_listing(r->dir);
+	attrs_listing(&r->dir->attrs);
 	p->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;

@@ -58,8 +58,8 @@ static struct request *io_request(
 /* The kernel may have pages from now on. */
 static void data_moves(struct inode *ino)
 {
-	if (atomic_load(&ino->blank))
-		atomic_store(&ino->blank, false);
+	if (atomic_load(&ino->view.blank))
+		atomic_store(&ino->view.blank, false);
 }
 
 /* --- read ------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;
-	return !n && r->u.io.offset && inode_end_spoils(ino, r->born, r->u.io.sent);
+	return !n && r->u.io.offset && view_end_spoils(&ino->view, r->born, r->u.io.sent);
 }
 
 static void read_reply(struct request *r, uint32_t n)
@@ -272,8 +272,8 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	}
 	change_file_used(f);
 	data_moves(f->inode);
-	if (atomic_load(&f->inode->listener) == fuse_req_ctx(req)->pid)
-		inode_heard(f->inode, fuse_req_ctx(req)->pid, clock_ns());
+	if (atomic_load(&f->inode->view.listener) == fuse_req_ctx(req)->pid)
+		view_heard(&f->inode->view, fuse_req_ctx(req)->pid, clock_ns());
 	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size) ||
 		order_meets(fs, f->inode, (uint64_t)off, (uint32_t)size);
 	if (!(fi->flags & O_DIRECT) && !waits)
@@ -459,7 +459,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	}
 	change_file_used(f);
 	data_moves(f->inode);
-	inode_touch_data(f->inode);
+	attrs_touch(&f->inode->attrs);
 	if (!fi->writepage)
 		turn_begin(f->inode, fuse_req_ctx(req)->pid);
 	if (gathers && !late_meets(fs, f->inode, first, last) &&

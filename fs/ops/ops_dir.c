@@ -139,8 +139,9 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opendir_reply(r, true);
 		return;
 	}
-	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
-		    entry_attr_since(fs, r->inode), &allowed)) {
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred,
+		    NFS_ACCESS_READ | NFS_ACCESS_LOOKUP, entry_attr_since(fs, r->inode),
+		    &allowed)) {
 		opendir_allowed(r, allowed);
 		return;
 	}
@@ -437,8 +438,9 @@ static bool take_fresh(struct dir *d)
 	begun = d->fresh;
 	d->fresh = 0;
 	pthread_mutex_unlock(&d->lock);
-	return begun && clock_age(clock_ns(), begun) < FRESH_NS && !inode_is_naming(d->inode) &&
-	       atomic_load_explicit(&d->inode->touched, memory_order_relaxed) < begun;
+	return begun && clock_age(clock_ns(), begun) < FRESH_NS &&
+	       !dirnames_is_naming(&d->inode->dirnames) &&
+	       atomic_load_explicit(&d->inode->attrs.touched, memory_order_relaxed) < begun;
 }
 
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)

@@ -91,13 +91,13 @@ static uint32_t open_rights(int flags)
  * them; 0: the rights are known. */
 static uint32_t open_wants(struct request *r)
 {
-	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};
+	const struct nfs_attr seen = {.mode = attrs_mode(&r->inode->attrs, &(uint64_t){0})};
 	uint32_t doubt = open_doubt(r->file, &seen), may;
 
 	if (deleg_to_write_may_come(r->fs, r->file->flags))
 		doubt |= open_rights(r->file->flags);
 
-	if (!doubt || inode_known_access(r->inode, &r->batch.cred, doubt,
+	if (!doubt || attrs_known_access(&r->inode->attrs, &r->batch.cred, doubt,
 			      entry_attr_since(r->fs, r->inode), &may))
 		return 0;
 	return entry_access_bits(r->inode);
@@ -136,8 +136,8 @@ static void open_ask(struct request *r)
 		open_allowed(r, op->u.open.allowed & doubt);
 		return;
 	}
-	if (inode_known_access(
-		    r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs, r->inode), &may)) {
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, doubt,
+		    entry_attr_since(r->fs, r->inode), &may)) {
 		open_allowed(r, may);
 		return;
 	}
@@ -168,10 +168,11 @@ static bool open_by_old_name(struct request *r)
 
 	if (open_has_many_names(r, attr->nlink))
 		open_forget_names(r);
-	else if (r->u.open.again || !inode_renew_name(ino, attr, fuse_req_ctx(r->fuse)->pid))
+	else if (r->u.open.again || !view_renew_name(&ino->view, attr, atomic_load(&ino->silly.is),
+					    fuse_req_ctx(r->fuse)->pid))
 		return false;
 	names_doubt_all(r->fs->names, ino);
-	inode_doubt(ino);
+	attrs_doubt_rights(&ino->attrs);
 	stale_answered(&r->fs->stale, r->pid);
 	retry_hold(r->fs, r->pid, ino);
 	return true;
@@ -186,10 +187,11 @@ static void open_note(struct request *r, const struct nfs_op *op)
 
 	entry_note_attr(r->fs, r->inode, &op->u.open.attr, seen);
 	if (op->u.open.have_access)
-		inode_note_access(
-			r->inode, &r->batch.cred, op->u.open.want, op->u.open.allowed, seen);
+		attrs_note_access(&r->inode->attrs, &r->batch.cred, op->u.open.want,
+			op->u.open.allowed, seen);
 	if (seen != r->born && reads && !open_doubt(r->file, &op->u.open.attr))
-		inode_note_access(r->inode, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
+		attrs_note_access(
+			&r->inode->attrs, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
 }
 
 /* Around an open that truncates: before the OPEN is sent; after it has ended, and the server has
@@ -198,7 +200,7 @@ static void open_cut_begin(struct request *r)
 {
 	r->u.open.cuts = true;
 	inode_touch_begin(r->inode);
-	inode_cut_begin(r->inode);
+	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
 }
 
@@ -206,7 +208,7 @@ static void open_cut_end(struct request *r, uint64_t len)
 {
 	if (r->u.open.cuts) {
 		inode_touch_end(r->inode);
-		inode_cut_end(r->inode, r->pid);
+		view_cut_end(&r->inode->view, r->pid);
 	}
 	r->u.open.cuts = false;
 	written_cut_end(&r->inode->written, &r->cut, 0, len);
@@ -238,7 +240,7 @@ static void open_done(struct request *r)
 	}
 	if (f->flags & O_TRUNC) {
 		open_cut_end(r, UINT64_MAX);
-		inode_told_cut(r->inode, 0, r->pid);
+		view_cut(&r->inode->view, 0, r->pid);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
@@ -291,7 +293,7 @@ static void open_stale(struct request *r)
 		return;
 	}
 	open_forget_names(r);
-	inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
+	view_renewing_name(&r->inode->view, fuse_req_ctx(r->fuse)->pid);
 	open_failed(r, -ESTALE);
 }
 
@@ -342,7 +344,7 @@ static void open_named_done(struct request *r)
  * truncated. */
 static bool open_is_unclear(struct request *r)
 {
-	return open_has_many_names(r, r->file->flags & O_TRUNC ? 1 : inode_links(r->inode));
+	return open_has_many_names(r, r->file->flags & O_TRUNC ? 1 : attrs_links(&r->inode->attrs));
 }
 
 /* Opens a delegated file without asking the server, for callers that are known to have the right.
@@ -363,7 +365,7 @@ static bool open_locally(struct request *r)
 		return false;
 	r->u.open.alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
 	if ((r->u.open.alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||
-		!inode_known_access(ino, &r->batch.cred, want, since - 1, &may) ||
+		!attrs_known_access(&ino->attrs, &r->batch.cred, want, since - 1, &may) ||
 		(may & want) != want)
 		return false;
 	open = deleg_open(fs, ino, flags, &r->batch.cred);

@@ -41,7 +41,7 @@ static void note_safe(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, r->inode, &r->flush.then.attr, r->flush.then.asked);
-	atomic_store(&r->inode->renewed, true);
+	atomic_store(&r->inode->view.renewed, true);
 	opening_settled(r);
 }
 
@@ -117,7 +117,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	change_file_used(f);
-	inode_heard(f->inode, r->pid, r->born);
+	view_heard(&f->inode->view, r->pid, r->born);
 	if ((f->flags & O_ACCMODE) != O_RDONLY)
 		turn_end(r->fs, f->inode, r->pid);
 	r->file = f;

@@ -72,7 +72,7 @@ static void lock_dropped(struct request *r)
 	struct inode *ino = r->file->inode;
 
 	pthread_mutex_lock(&ino->lock);
-	ino->dropped_since = r->u.lock.since;
+	ino->deleg.dropped = r->u.lock.since;
 	pthread_mutex_unlock(&ino->lock);
 	lock_granted(r);
 }
@@ -87,7 +87,7 @@ static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 	if (!r->u.lock.since)
 		return false;
 	pthread_mutex_lock(&ino->lock);
-	finds = ino->dropped_since == r->u.lock.since;
+	finds = ino->deleg.dropped == r->u.lock.since;
 	pthread_mutex_unlock(&ino->lock);
 	return finds;
 }
@@ -178,7 +178,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
-	inode_heard(f->inode, r->pid, r->born);
+	view_heard(&f->inode->view, r->pid, r->born);
 	r->file = f;
 	r->u.lock.owner = owner;
 	r->u.lock.pid = pid;

@@ -58,8 +58,8 @@ static void lookup_done(struct request *r)
 	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
 	/* The server tells the file of a name, or ENOENT, only to users that may search. */
 	if (!op->error || op->error == -ENOENT)
-		inode_note_access(
-			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
+		attrs_note_access(&r->dir->attrs, &r->batch.cred, NFS_ACCESS_LOOKUP,
+			NFS_ACCESS_LOOKUP, r->born);
 	if (op->error && stale_not_found(&r->fs->stale, r->pid))
 		retry_let_go(r->fs, r->pid);
 	if (op->error == -ENOENT) {
@@ -79,7 +79,7 @@ static bool may_search(struct request *r)
 {
 	uint32_t may;
 
-	return inode_known_access(r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP,
+	return attrs_known_access(&r->dir->attrs, &r->batch.cred, NFS_ACCESS_LOOKUP,
 		       entry_attr_since(r->fs, r->dir), &may) &&
 	       may;
 }

@@ -98,9 +98,9 @@ static bool getattr_known(struct request *r)
 	if (ino->type == NFS_DIR)
 		known = inode_known_dir(ino, since, &op->u.getattr.attr, &asked);
 	else
-		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino) ||
+		known = (atomic_exchange(&ino->view.renewed, false) || deleg_since(r->fs, ino) ||
 				(r->u.getattr.reads && change_is_shared(ino))) &&
-			!atomic_load(&ino->displaced) &&
+			!atomic_load(&ino->append.displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &asked);
 	if (!known)
 		return false;
@@ -114,12 +114,12 @@ static bool getattr_known(struct request *r)
  * not the believed one. After the same size twice, the pages have been invalidated. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
-	if (!atomic_load(&ino->displaced))
+	if (!atomic_load(&ino->append.displaced))
 		return false;
-	if (size == atomic_load(&ino->displaced_end))
-		return atomic_exchange(&ino->displaced, false);
-	if (size == atomic_load(&ino->told_size))
-		atomic_store(&ino->displaced, false);
+	if (size == atomic_load(&ino->append.kernel_end))
+		return atomic_exchange(&ino->append.displaced, false);
+	if (size == atomic_load(&ino->view.size))
+		atomic_store(&ino->append.displaced, false);
 	return false;
 }
 
@@ -129,7 +129,7 @@ static void getattr_took(struct request *r)
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
 
 	entry_note_attr(r->fs, r->inode, a, r->u.getattr.asked);
-	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->relinked, false))
+	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->attrs.relinked, false))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
 		getattr_end(r);
@@ -139,7 +139,7 @@ static void getattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 
-	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
+	if (op->error == -ESTALE && attrs_removed(&r->inode->attrs, &op->u.getattr.attr)) {
 		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
 		return;
 	}
@@ -192,7 +192,7 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	r->asks = true;
-	inode_attr_asked(r->inode);
+	view_asked(&r->inode->view);
 	r->u.getattr.born = r->born;
 	r->u.getattr.reads = fi != NULL;
 	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||
@@ -205,7 +205,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
 	if (r->u.setattr.set.mask & NFS_SET_SIZE)
-		inode_told_cut(r->inode, a->size, r->pid);
+		view_cut(&r->inode->view, a->size, r->pid);
 	end_attr(r, a, clock_ns(), clock_ns());
 }
 
@@ -215,7 +215,7 @@ static void setattr_done(struct request *r)
 
 	inode_touch_end(r->inode);
 	if (op->u.setattr.set.mask & NFS_SET_SIZE)
-		inode_cut_end(r->inode, r->pid);
+		view_cut_end(&r->inode->view, r->pid);
 	written_cut_end(
 		&r->inode->written, &r->cut, op->u.setattr.set.size, op->error ? 0 : UINT64_MAX);
 	if (op->error) {
@@ -228,7 +228,7 @@ static void setattr_done(struct request *r)
 /* r is about to set the size. setattr_done() ends the change. */
 static void cut_begin(struct request *r)
 {
-	inode_cut_begin(r->inode);
+	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
 	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 }
@@ -264,7 +264,7 @@ static void truncate_ask(struct request *r)
 {
 	uint32_t may;
 
-	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_MODIFY,
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, NFS_ACCESS_MODIFY,
 		    entry_attr_since(r->fs, r->inode), &may) &&
 		may) {
 		setattr_submit(r);
@@ -363,7 +363,7 @@ static bool setattr_writes_pages(const struct request *r)
 	uint32_t mask = r->u.setattr.set.mask;
 
 	return mask & (NFS_SET_ATIME | NFS_SET_MTIME) && !(mask & NFS_SET_SIZE) &&
-	       atomic_load(&r->inode->mappers);
+	       atomic_load(&r->inode->opens.mappers);
 }
 
 void ops_setattr(
@@ -427,8 +427,8 @@ void ops_access(fuse_req_t req, fuse_ino_t ino, int mask)
 		want |= mask & X_OK ? NFS_ACCESS_EXECUTE : 0;
 	}
 	r->u.access.want = want;
-	if (inode_known_access(
-		    r->inode, &r->batch.cred, want, entry_attr_since(fs, r->inode), &allowed)) {
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, want,
+		    entry_attr_since(fs, r->inode), &allowed)) {
 		access_end(r, allowed);
 		return;
 	}

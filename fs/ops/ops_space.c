@@ -54,7 +54,7 @@ static void lseek_dropped(struct request *r)
 {
 	if (request_is_gone(r))
 		request_end(r, -EINTR);
-	else if (atomic_load(&r->file->inode->told_writes) != r->u.seek.writes)
+	else if (atomic_load(&r->file->inode->view.writes) != r->u.seek.writes)
 		lseek_begin(r);
 	else
 		lseek_reply(r);
@@ -77,7 +77,7 @@ static void lseek_done(struct request *r)
 {
 	uint64_t from, len;
 
-	if (r->u.seek.dropped || !atomic_load(&r->file->inode->mappers) ||
+	if (r->u.seek.dropped || !atomic_load(&r->file->inode->opens.mappers) ||
 		!found_hole(&r->batch.first.op, &from, &len)) {
 		lseek_reply(r);
 		return;
@@ -94,7 +94,7 @@ static void lseek_send(struct request *r)
 	op->u.seek.fh = r->file->inode->fh;
 	op->u.seek.offset = r->u.seek.offset;
 	op->u.seek.hole = r->u.seek.hole;
-	r->u.seek.writes = atomic_load(&r->file->inode->told_writes);
+	r->u.seek.writes = atomic_load(&r->file->inode->view.writes);
 	request_submit(r, lseek_done);
 }
 
@@ -141,7 +141,7 @@ static void fallocate_done(struct request *r)
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
 		op->error ? 0 : op->u.allocate.length);
 	if (!op->error && !op->u.allocate.dealloc)
-		inode_told_end(r->file->inode, fallocate_last(r) + 1, r->pid);
+		view_wrote(&r->file->inode->view, fallocate_last(r) + 1, r->pid);
 	if (!op->error && op->u.allocate.unsafe)
 		filedata_unsafe(&r->file->inode->data, &op->cred, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
@@ -218,7 +218,7 @@ static void copy_done(struct request *r)
 		write_unkept(to, &op->cred, op->u.copy.committed, op->u.copy.verf);
 	change_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
-	inode_told_end(to, op->u.copy.to + n, r->pid);
+	view_wrote(&to->view, op->u.copy.to + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else r was LATE */

@@ -252,7 +252,7 @@ static void setacl_noted(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error)
-		inode_doubt(r->inode);
+		attrs_doubt_rights(&r->inode->attrs);
 	else
 		entry_note_attr(r->fs, r->inode, &op->u.getattr.attr, r->u.xattr.asked);
 	change_notify(r->fs, r->inode, -1);
@@ -267,7 +267,7 @@ static void setacl_done(struct request *r)
 		request_end(r, r->batch.first.op.error);
 		return;
 	}
-	inode_doubt(r->inode);
+	attrs_doubt_rights(&r->inode->attrs);
 	r->u.xattr.asked = clock_ns();
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 	request_submit(r, setacl_noted);
