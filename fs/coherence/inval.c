@@ -25,8 +25,8 @@ struct inval {
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	pthread_cond_t wake;
 	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
-	struct request
-		*now; /* the request whose pages the kernel invalidates now; NULL: none, or GONE */
+	struct request *
+		now; /* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	bool stop;
 	bool ended; /* inval_stop() has joined the thread; only the thread that calls inval_stop()
 		       uses this */

@@ -40,7 +40,7 @@ struct notifier {
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
 	struct job_queue later;	 /* by job.due */
-	const struct inode *now; /* the directory whose names are being told; NULL: none */
+	const struct inode *now; /* names in this directory are being told; NULL: none */
 	bool stop;
 	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
 		       this */

@@ -139,8 +139,7 @@ static bool came_by_row(struct device *d, uint64_t unique)
 	bool found = false;
 
 	if (!atomic_load_explicit(&d->n, memory_order_relaxed))
-		/* this thread answers only requests that it has read, or that another thread has
-		 * passed on */
+		/* this thread answers only requests that it has read, or got from another thread */
 		return false;
 	pthread_mutex_lock(&d->lock);
 	for (unsigned i = d->n; i-- > 0 && !found;) {

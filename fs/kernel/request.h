@@ -112,9 +112,10 @@ struct request {
 	/* The objects of the request; NULL: none. The inodes are references. The file stays until
 	 * its release, the kernel's last request for the file. */
 	struct inode *inode;
-	struct inode *dir;	 /* the directory that has the name, or will have it */
-	struct inode *to_dir;	 /* the second directory of a rename */
-	struct inode *unlinking; /* the inode whose last name this request removes (opening.h) */
+	struct inode *dir;    /* the directory that has the name, or will have it */
+	struct inode *to_dir; /* the second directory of a rename */
+	struct inode
+		*unlinking; /* the inode that loses its last name by this request (opening.h) */
 	/* the request that was to set inode's times; this request sets the times instead */
 	struct request *settler;
 	bool naming; /* between request_naming_begin() and request_naming_end() */
@@ -365,10 +366,10 @@ void request_free(struct request *r);
  * the name is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests whose process is being killed, after a wait of a second or more, and requests
- * that have timed out (request_pool_limit()), and marks all of them GONE. To be called about once a
- * second. True: a process being killed was found in the last two seconds. Such a process may have
- * more requests, one after the other, so the caller calls again in some 20 ms. */
+/* Cancels requests of processes that are being killed, after a wait of a second or more, and
+ * requests that have timed out (request_pool_limit()), and marks all of them GONE. To be called
+ * about once a second. True: a process being killed was found in the last two seconds. Such a
+ * process may have more requests, one after the other, so the caller calls again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {

@@ -120,7 +120,7 @@ struct inode *inode_unref(struct inode *ino)
 {
 	struct locker *l;
 
-	/* acq_rel: the thread that frees sees all that other threads wrote before their unref */
+	/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
 		while ((l = LIST_FIRST(&ino->locks.owners))) {
 			/* the mount ended before the close of these owners */
