@@ -51,7 +51,7 @@ unsigned silly_number(struct fs *fs, uint32_t *tag);
  * server had carried out an earlier transmission of the same call, the answer would be ENOENT.) */
 bool silly_refused(int error);
 /* Makes the server remove the name s, which no inode has any more, and frees s; does not wait. ino:
- * the file, from silly_drop() only, which has counted the removal (inode.silly_going); or NULL. */
+ * the file, from silly_drop() only, which has counted the removal (inode.silly.going); or NULL. */
 void silly_remove(struct fs *fs, struct silly *s, struct inode *ino);
 /* Removes the silly name of ino if ino is no longer open; does not wait. */
 void silly_drop(struct fs *fs, struct inode *ino);

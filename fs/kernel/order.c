@@ -3,9 +3,9 @@
  *
  * order: READs that must show the data of a WRITE in flight.
  *
- * An inode lists its WRITEs and READs in flight (inode.under_way), and the WRITEs that are being
- * gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a process
- * may write. A READ that waits is in the mount's list, too.
+ * An inode lists its WRITEs and READs in flight (inode.order.under_way), and the WRITEs that are
+ * being gathered (inode.order.gathering), under the mount's lock, a leaf. READs are listed only
+ * where a process may write. A READ that waits is in the mount's list, too.
  */
 #include "fs/kernel/order.h"
 
@@ -17,7 +17,7 @@
 #define PAGE UINT64_C(4096)
 
 struct orders {
-	pthread_mutex_t lock;	   /* guards waiting, inode.under_way, and request.order */
+	pthread_mutex_t lock;	   /* guards waiting, inode.order.under_way, and request.order */
 	struct order_list waiting; /* by request.order.wait */
 };
 

@@ -233,7 +233,7 @@ struct request {
 			uint64_t append_at; /* offset at which the data may stand */
 			uint32_t compared;  /* bytes of the data found there so far */
 			bool ours;	    /* this append has written the found bytes */
-			bool astray;	    /* counted in inode.astray */
+			bool astray;	    /* counted in inode.append.astray */
 			bool asked;	    /* a READ: its parts are cut */
 			unsigned again;	    /* how often the server was asked again (ops_data.c) */
 			uint64_t sent;	    /* when the server was last asked */

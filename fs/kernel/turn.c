@@ -6,7 +6,7 @@
  * An inode keeps the last turn only (inode.turn): if several processes write to a file at once,
  * without a lock, no answer says how long the file is. Hearers, and requests that wait, are in
  * tables of the mount under one lock, a leaf. An inode counts the requests that wait for its turn
- * (inode.turn_waits), so that the end of a turn costs no lock where no request waits.
+ * (inode.turn.waits), so that the end of a turn costs no lock where no request waits.
  */
 #include "fs/kernel/turn.h"
 
