@@ -15,9 +15,14 @@
  * and closes, and such a call can set the file's times too. So the times are set with such a call,
  * or after some milliseconds.
  *
+ * Until then other clients see times that mean nothing, as with any client before its SETATTR.
+ * LOOKUP and READDIR of this mount show the time of change instead. The SETATTR overwrites times
+ * that another client has set meanwhile, but no mode and no owner. If the daemon is killed before,
+ * the times stay as the server left them.
+ *
  * Locks. openings.lock guards the lists of waiting and parked requests, and an inode's settler.
- * Order: openings.lock, then an inode's lock, which guards opens. No step
- * of a request is called with one of these locks held.
+ * Order: openings.lock, then an inode's lock, which guards inode.opens. No step of a request is
+ * called with one of these locks held.
  */
 #ifndef RNFS_FS_FILE_OPENING_H
 #define RNFS_FS_FILE_OPENING_H

@@ -11,10 +11,11 @@
  *
  *     event                              effect on the answers so far
  *     the same version                   valid ones stay valid for another time-out
- *     another version, first after a     valid ones expire by attrs_touched(); the version may hide
- * a change by this mount               change by another client, and is taken as known another
- * version, otherwise         all expire: another client has changed the directory dirnames_doubt()
- * all expire a change by this mount in flight   versions tell nothing (dirnames_naming_begin())
+ *     another version, first after a     valid ones expire by attrs_touched(); the version may
+ *     change by this mount               hide a change by another client, and is taken as known
+ *     another version, otherwise         all expire: another client has changed the directory
+ *     dirnames_doubt()                   all expire
+ *     a change by this mount in flight   versions tell nothing (dirnames_naming_begin())
  *
  * names.h keeps the names, complete.h the knowledge that a directory has no other names.
  *

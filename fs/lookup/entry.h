@@ -3,6 +3,25 @@
  *
  * entry: the names and attributes that the kernel is told, for how long the kernel may believe
  * each, and the daemon's notes of the server's answers about names and attributes.
+ *
+ * Time. The kernel may believe a name, or its absence, for the attribute time of the directory. The
+ * time counts from the last moment at which the directory was known to be as at the answer. An
+ * answer with the known change attribute of the directory begins the time anew for all known names:
+ * one LOOKUP serves all names of the directory. An answer with another change attribute, while this
+ * mount has changed nothing, invalidates all names (notify.h). A change by this mount could hide
+ * another client's change. So the daemon then believes no other name, and the kernel only for the
+ * time that the kernel was given.
+ *
+ * Absence. With lookupcache=all, the default, a complete directory (complete.h) answers no LOOKUP.
+ * The kernel's NFS client also believes the absence only of names that it has asked for. So a
+ * program finds a name at once that another client has made and then told of. FUSE sends LOOKUP
+ * before making a name: to make and write a file costs LOOKUP, OPEN and WRITE, one round trip more
+ * than with the kernel's client. With lookupcache=complete the directory answers. A directory that
+ * another client was seen to change is not complete for ten minutes. No exclusive decision rests on
+ * belief: the server makes each name.
+ *
+ * The kernel follows a symbolic link without asking for attributes, so the name of a link is
+ * believed no longer than the attributes of the link.
  */
 #ifndef RNFS_FS_LOOKUP_ENTRY_H
 #define RNFS_FS_LOOKUP_ENTRY_H

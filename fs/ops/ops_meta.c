@@ -85,8 +85,8 @@ static void getattr_end(struct request *r)
 /* Answers from known attributes, if the kernel asks
  *
  *   - because of an open, a close or a write, and the open or close has just brought attributes;
- * - about a delegated file, or for one of many reads of a file that other clients change;   - about
- * a directory. The kernel asks after reading entries, which may have moved the access
+ *   - about a delegated file, or for one of many reads of a file that other clients change;
+ *   - about a directory. The kernel asks after reading entries, which may have moved the access
  *     time, and the attributes that came with the entries tell the new time. */
 static bool getattr_known(struct request *r)
 {
