@@ -35,7 +35,7 @@
  *     other bytes      the data is not in the file: the data is appended again
  *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
  *                      the bytes are this mount's. Then a COMMIT follows, so that no restart can
- *                      lose bytes whose verifier was never seen. Otherwise another client may have
+ *                      lose bytes with an unseen verifier. Otherwise another client may have
  *                      appended the same: the program is told EIO, and the log names the file.
  *                      (NFSv3 would put the bytes at the same place again in any case)
  *

@@ -16,8 +16,8 @@
  * The server is asked which file a name stands for, but only while some file is open. If the name
  * was last known to stand for a file that is not open, unlink and rename over NFSv4 let REMOVE and
  * RENAME check the file themselves. A new name that is believed to be absent (entry.h) is not asked
- * for. A file that is being opened counts as open. A file whose name is being removed is opened
- * afterwards (opening.h).
+ * for. A file that is being opened counts as open. An open of a file during the removal of its
+ * name waits (opening.h).
  *
  * Locks. silly_names.lock, a leaf, guards the members that say so. An inode's lock guards its
  * silly.

@@ -229,7 +229,7 @@ struct request {
 			int error;	 /* the first error of its parts */
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* the kernel writes back mapped pages */
-			/* an append whose answer was lost */
+			/* an append that lost its answer */
 			uint64_t append_at; /* offset at which the data may stand */
 			uint32_t compared;  /* bytes of the data found there so far */
 			bool ours;	    /* this append has written the found bytes */

@@ -28,7 +28,7 @@
 #define MEMORY_POLL_MS 5
 #define WANT_POLLS     100 /* between looks at waiters, and at memory that could be freed */
 #define STOP_POLL_NS   2000000
-#define ROW_MAX	       8 /* requests whose messages leave together */
+#define ROW_MAX	       8 /* requests that send their messages together */
 
 struct worker {
 	struct workers *all;

@@ -78,7 +78,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
-/* Ends r with an entry for r->name in r->dir, whose handle is fh, or with error if error is not 0.
+/* Ends r with an entry for r->name in r->dir, with handle fh, or with error if error is not 0.
  * attr lies in an op of r, and was asked for at `seen`. The name counts from name_seen on. */
 void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
 	uint64_t seen, uint64_t name_seen);

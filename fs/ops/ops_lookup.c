@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_lookup: the files that names stand for, and inodes that the kernel forgets.
+ * ops_lookup: the files that names stand for, and the kernel's FORGETs.
  */
 #include <errno.h>
 #include <string.h>

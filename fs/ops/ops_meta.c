@@ -258,8 +258,8 @@ static void truncate_asked(struct request *r)
 		setattr_submit(r);
 }
 
-/* truncate(2) needs the right to write. But a server lets the owner of a file set the size whatever
- * the mode is, for processes that have the file open. So the right is asked for first. */
+/* truncate(2) needs the right to write. But a server lets the owner of a file set the size with any
+ * mode, for processes that have the file open. So the right is asked for first. */
 static void truncate_ask(struct request *r)
 {
 	uint32_t may;
