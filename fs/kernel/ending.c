@@ -59,7 +59,7 @@ bool ending_over(struct fs *fs)
 	left = writeback_bytes(fs->writeback);
 	if (left && !fs->said_ending) {
 		log_always_warn("the time for the end is over, but the server still takes data, so "
-				"this goes on: %zu KiB are left, which a SIGKILL loses",
+				"the end goes on: %zu KiB are left, which a SIGKILL loses",
 			(left + 1023) / 1024);
 		fs->said_ending = true;
 	}

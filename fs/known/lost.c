@@ -113,12 +113,12 @@ bool lost_say(struct fs *fs, struct lost *l)
 	for (unsigned i = 0; i < l->n; i++) {
 		lost_path(fs, l->file[i], path, sizeof(path));
 		log_always_error(
-			"the server has not made safe what was written to %s (file %llu): %llu "
+			"the server has not made safe the data written to %s (file %llu): %llu "
 			"bytes may be lost",
 			path, (unsigned long long)l->file[i]->fileid,
 			(unsigned long long)l->bytes[i]);
 	}
 	if (l->more)
-		log_always_error("and to more files than these");
+		log_always_error("and to further files");
 	return any;
 }

@@ -580,7 +580,8 @@ int control_start(struct fs *fs, struct err *e)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
 		release(ctl);
-		return err_set(e, ERR_INTERNAL, "a thread for it: %s", strerror(rc));
+		return err_set(
+			e, ERR_INTERNAL, "no thread for the control socket: %s", strerror(rc));
 	}
 	fs->control = ctl;
 	return 0;

@@ -108,11 +108,11 @@ void memory_log(const struct fs *fs)
 			 "group",
 			m->bytes / MIB, m->wanted / MIB);
 	if (rpcs != SIZE_MAX)
-		log_info("RLIMIT_MEMLOCK lets %zu KiB of data be under way at a time: raise it "
+		log_info("RLIMIT_MEMLOCK lets %zu KiB of data be in flight at a time: raise it "
 			 "(ulimit -l) for more speed",
 			2 * rpcs / 1024);
 	if (m->pressure.fd < 0)
-		log_info("nobody tells when memory is short (/proc/pressure/memory): %s",
+		log_info("no source tells when memory is short (/proc/pressure/memory): %s",
 			m->group_limit == SIZE_MAX
 				? "the cache keeps what it has"
 				: "the cache goes by the control group's limit alone");
@@ -136,8 +136,8 @@ static void cut(struct fs *fs)
 	mem_pool_save(fs->pool, true);
 	mem_pool_trim(fs->pool);
 	if (!m->is_cut)
-		log_info("memory is short: the cache makes do with %zu KiB for now, and data under "
-			 "way with %zu KiB",
+		log_info("memory is short: the cache makes do with %zu KiB for now, and data in "
+			 "flight with %zu KiB",
 			m->cache.now / 1024, m->data.now / 1024);
 	m->is_cut = true;
 }

@@ -192,7 +192,7 @@ static void say_without_effect(const struct options *o)
 			n += snprintf(names + n, sizeof(names) - n, " %s", item);
 	free(list);
 	if (n)
-		log_warn("with /dev/fd/N these have no effect, mount(2) is to be given them:%s",
+		log_warn("with /dev/fd/N these options have no effect, give them to mount(2):%s",
 			names);
 }
 
