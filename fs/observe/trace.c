@@ -18,7 +18,7 @@ struct place {
 
 struct trace_ring {
 	_Atomic uint64_t next;	  /* number of the next event that is written */
-	_Atomic uint64_t dropped; /* events dropped since trace_dropped() */
+	_Atomic uint64_t dropped; /* events dropped since the last trace_dropped() */
 	uint64_t read;		  /* used by the reader: number of the next event to take */
 	struct place place[TRACE_EVENTS];
 };
