@@ -35,7 +35,8 @@ enum ulb_ddp {
  * answers ULB_DDP_NONE all the same: servers in the field do not take the Write chunk for it. */
 enum ulb_ddp ulb_nfs4_op(uint32_t op);
 /* RFC 8267 section 4: NFSv3, by procedure. Callbacks (6.5) and the programs beside NFS (sections
- * 5.1, 5.2: MOUNT, NLM, NSM) have no item that may be moved: nothing of ours puts a payload there. */
+ * 5.1, 5.2: MOUNT, NLM, NSM) have no item that may be moved: nothing of ours puts a payload there.
+ */
 enum ulb_ddp ulb_nfs3_proc(uint32_t proc);
 
 /* The head of a COMPOUND's results: status, tag, count. */
