@@ -92,9 +92,9 @@ struct writer {
 };
 
 enum written_level {
-	WRITTEN, /* the server has it */
-	SENT,	 /* the server has it, and keeps it in a restart if one WRITE could carry all */
-	STABLE,	 /* the server has it, and keeps it in a restart */
+	WRITTEN,    /* the server has it */
+	TRY_STABLE, /* WRITTEN; STABLE if one WRITE can carry all */
+	STABLE,	    /* the server has it, and keeps it in a restart */
 };
 
 /* Waits until all data written before has reached a level, or has been lost (filedata tells).
