@@ -97,9 +97,9 @@ struct writer {
 };
 
 enum written_level {
-	WRITTEN, /* the server has the data */
-	SENT,	 /* the server has the data; STABLE, too, if one WRITE could carry all */
-	STABLE,	 /* the server has the data, and keeps the data in a restart */
+	WRITTEN,    /* the server has the data */
+	TRY_STABLE, /* WRITTEN; STABLE if one WRITE can carry all */
+	STABLE,	    /* the server has the data, and keeps the data in a restart */
 };
 
 /* A caller's wait until all data written before has reached a level, or has been lost (filedata

@@ -134,5 +134,7 @@ void fs_free_handles(struct fs *fs);
 
 /* Logs the results of negotiation and the statistics, one line each. Any thread. */
 void fs_log_stats(struct fs *fs);
+/* Fills all of s with the counters of now. Any thread. */
+void fs_snapshot(struct fs *fs, struct stats_snapshot *s);
 
 #endif

@@ -95,7 +95,7 @@ static enum written_level flush_level(const struct fs *fs, struct inode *ino)
 {
 	uint64_t since = deleg_alone_since(fs, ino);
 
-	return since && locker_all_local(ino, since) && !filedata_at_risk(&ino->data) ? SENT
+	return since && locker_all_local(ino, since) && !filedata_at_risk(&ino->data) ? TRY_STABLE
 										      : STABLE;
 }
 
