@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * iwarp: the inside of the software iWARP provider, shared by iwarp*.c and their tests only. Users
- * include provider.h.
+ * iwarp_impl: the model of the software iWARP provider, and the structures that iwarp*.c and their
+ * tests share. Users include provider.h.
  *
  * Model. A connection is one non-blocking TCP socket.
  *
@@ -27,8 +27,8 @@
  *
  * Lock order: tx_lock, q_lock. stags.lock and rq_lock are innermost and never held together.
  */
-#ifndef RNFS_TRANSPORT_IWARP_IWARP_H
-#define RNFS_TRANSPORT_IWARP_IWARP_H
+#ifndef RNFS_TRANSPORT_IWARP_IWARP_IMPL_H
+#define RNFS_TRANSPORT_IWARP_IWARP_IMPL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -76,30 +76,6 @@ struct iwarp_stags {
 };
 
 #define IWARP_MAX_DOORS 65536
-
-int iwarp_stags_init(struct iwarp_stags *t);
-void iwarp_stags_finish(struct iwarp_stags *t);
-/* An unpredictable number other than 0. */
-uint32_t iwarp_stags_random(struct iwarp_stags *t);
-/* Opens a door; sets d->stag and d->seq. 0 or -ENOMEM. */
-int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d);
-/* Copies the door to *d. False: there is none. */
-bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
-/* Likewise, and notes a write by the peer of n bytes from `to` on, as far as the bytes lie in the
- * door. */
-bool iwarp_stags_write(
-	struct iwarp_stags *t, uint32_t stag, uint64_t to, uint32_t n, struct iwarp_door *d);
-/* Closes the door if its seq is `seq` (0: any). False: the door was closed already. */
-bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
-/* Closes the door likewise, and leaves a ghost. */
-bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
-/* Copies access and length of the ghost to *d, without an address. False: there is none. */
-bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
-/* Counts n bytes for the ghost, to be thrown away. False: there is no such ghost, or its bytes are
- * used up. */
-bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n);
-/* The ghost goes. False: there is none. */
-bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag);
 
 /* --- sending (iwarp_tx.c) --------------------------------------------------------------------- */
 
@@ -281,82 +257,12 @@ struct iwarp_conn {
 	bool down;	    /* progress thread: DOWN was delivered */
 };
 
-/* A connection on a connected stream socket, which the connection then owns. NULL when out of
- * memory. */
-struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params *p);
-/* Goes straight to traffic with the given results of a negotiation. 0 or -ENOMEM. */
-int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc);
-
-/* iwarp_setup.c: the operations of prov_iwarp up to traffic. */
-int iwarp_open(const struct sockaddr *peer, socklen_t len, const struct prov_params *p,
-	int timeout_ms, struct prov_conn **out, struct err *e);
-int iwarp_listen(const struct sockaddr *addr, socklen_t len, const struct prov_params *p,
-	struct prov_listener **out, struct err *e);
-int iwarp_accept(struct prov_listener *l, struct prov_conn **out, struct err *e);
-void iwarp_unlisten(struct prov_listener *l);
-int iwarp_establish(struct prov_conn *pc, int timeout_ms, struct err *e);
-void iwarp_lease(struct prov_conn *pc, unsigned s);
-
-/* Progress thread: the connection is over; the first sentence stays. */
-__attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, const char *fmt, ...);
-
-/* Any thread. Queues a request; reads beyond ord wait. 0, -ENOTCONN, -ENOBUFS, -EINVAL. */
-int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr);
-/* Bytes of a TCP segment as the kernel would send one now. */
-unsigned iwarp_tx_segment(const struct iwarp_conn *c);
-/* Any thread. Writes queued requests as far as the socket takes them. */
-void iwarp_tx_flush(struct iwarp_conn *c);
-/* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more
- * reads under way than ird allows. */
-bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *r, uint8_t *addr);
-/* Progress thread: copies the unsent bytes of the door out of it. 0 or -ENOMEM. */
-int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag);
-/* Progress thread: sends a Terminate instead of the waiting requests, if the socket takes it at
- * once. */
-void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t);
-/* Progress thread: drops all requests; no memory of the user is touched afterwards. */
-void iwarp_tx_purge(struct iwarp_conn *c);
-/* Progress thread, the oldest read of ours. */
-bool iwarp_tx_oldest_read(struct iwarp_conn *c, struct iwarp_read *r);
-void iwarp_tx_read_got(struct iwarp_conn *c, uint32_t n);
-/* Takes the oldest read off and lets a waiting one go. */
-void iwarp_tx_read_done(struct iwarp_conn *c);
-
+/* What a step of the receiving side has done. */
 enum iwarp_step {
 	IWARP_STEP_ON,	 /* something was done, call again */
 	IWARP_STEP_WC,	 /* *wc is filled, call again */
 	IWARP_STEP_NEED, /* more bytes are needed */
 	IWARP_STEP_FAIL, /* iwarp_fail() was called */
 };
-
-/* Progress thread. */
-int iwarp_rx_init(struct iwarp_rx *rx);
-/* Directs the rest of this segment's payload to rx->waste. False after iwarp_fail(): out of
- * memory. */
-bool iwarp_rx_waste(struct iwarp_conn *c);
-enum iwarp_step iwarp_rx_step(struct iwarp_conn *c, struct prov_wc *wc);
-/* Reads from the socket. 0, -EAGAIN, or -EIO after iwarp_fail(). */
-int iwarp_rx_fill(struct iwarp_conn *c);
-/* Up to n bytes at rx->dst have come from the socket; returns how many are payload. */
-size_t iwarp_rx_placed(struct iwarp_conn *c, size_t n);
-/* Pad and CRC of the segment are at p. False after the stream was terminated. */
-bool iwarp_rx_trailer(struct iwarp_conn *c, const uint8_t *p);
-/* How far to look beyond a segment or message. last: the segment ends its message, of msg bytes. */
-unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg);
-
-/* iwarp_guess.c, for iwarp_rx_fill(): the pieces of a recvmsg() that places foreseen segments (at
- * most IWARP_GUESS_IOV). 0: no segment can be foreseen. */
-unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov);
-/* n bytes came into those pieces, n > 0. 0, or -EIO after the stream was terminated. */
-int iwarp_guess_settle(struct iwarp_conn *c, size_t n);
-
-/* iwarp_msg.c: judges the segment in rx->h and says where its payload goes (rx->dst). False after
- * the stream was terminated. */
-bool iwarp_msg_begin(struct iwarp_conn *c);
-/* The segment is complete and its CRC right. IWARP_STEP_ON, IWARP_STEP_WC or IWARP_STEP_FAIL. */
-enum iwarp_step iwarp_msg_end(struct iwarp_conn *c, struct prov_wc *wc);
-/* Tells the peer and ends the connection; why continues "peer ... : ". */
-__attribute__((format(printf, 3, 4))) void iwarp_msg_terminate(
-	struct iwarp_conn *c, unsigned ddp_err, const char *why, ...);
 
 #endif
