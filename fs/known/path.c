@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fs/known/names.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 #define DEPTH_MAX 128u /* names may lead in a circle for a moment */
 
