@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
+#include "transport/rpcrdma/ccp.h"
 
 static const struct pair_params plain;
 

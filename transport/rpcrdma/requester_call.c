@@ -99,7 +99,8 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
  * long. Then we offer a Reply chunk, which the draft allows, too. */
 static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
 {
-	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
+	return c->dialect->legacy && c->old.configured && c->reads_max &&
+	       body <= RPCRDMA_RARELY_LONG;
 }
 
 /* Provides the largest room that the reply may need (see the top). */
@@ -303,7 +304,7 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 		return as_long(c, p, h, s);
 	if (fits(c, h, s, 0)) {
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
-		if (c->requester && c->ccp_align)
+		if (c->requester && c->old.ccp_align)
 			rpcrdma_pad(c, &p->call->args, h, s);
 		return 0;
 	}
@@ -323,7 +324,7 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 
 	out->lead = (struct rpcrdma_lead){0};
 	begin_dialect(c, p);
-	if (c->no_reverse)
+	if (c->v2.no_reverse)
 		return -EOPNOTSUPP;
 	p->place = 0;
 	p->placed_call = rpcrdma_may_place(c, p);
@@ -403,7 +404,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	} else {
 		alone = c->credit_out.used - c->patient == p->sends;
 		c->patient += patient ? p->sends : 0;
-		p->dones = c->dones_sent;
+		p->dones = c->old.dones_sent;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -431,7 +432,7 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
-	if (rpcrdma_may_place(c, p) && args->npayloads && c->rtr_req_sends > 1)
+	if (rpcrdma_may_place(c, p) && args->npayloads && c->place.req_sends > 1)
 		return rpcrdma_place_sends_locked(c, p);
 	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
@@ -450,9 +451,10 @@ static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
 		return true;
 	/* only RDMA_DONEs are under way: no answer will bring the credits back */
-	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
+	if (c->old.dones_sent == c->old.dones_back ||
+		c->credit_out.used != c->old.dones_sent - c->old.dones_back)
 		return false;
-	rpcrdma_dones_back_locked(c, c->dones_sent);
+	rpcrdma_dones_back_locked(c, c->old.dones_sent);
 	return rpcrdma_credit_take(&c->credit_out, p->sends);
 }
 

@@ -24,7 +24,7 @@ bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 
 	/* a reply, data apart, must fit into one Send of the peer */
 	return c->dialect->places && c->requester && c->settled && !p->plain &&
-	       (c->rtr_ops & RPCRDMA_RTR_XREQ) && call->args.npayloads + call->nsinks == 1 &&
+	       (c->place.ops & RPCRDMA_RTR_XREQ) && call->args.npayloads + call->nsinks == 1 &&
 	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
 }
 
@@ -44,7 +44,7 @@ static int ask_place(
 		at->end = RPC_HEADROOM - p->off + p->call->sink_for[0].end;
 	}
 	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
-		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
+		!(c->place.ops & RPCRDMA_RTR_XRESP)) {
 		n = seg_list_count_joined(sink, p->limits.seg_size);
 		if (n > p->limits.segs ||
 			RPCRDMA_RTR_HDR + n * sizeof(struct rpcrdma_seg) + len > c->x.inline_send)
@@ -53,7 +53,7 @@ static int ask_place(
 		if (!rc)
 			rc = rpcrdma_expose_sink(c, p, h, sink);
 		at->type = c->dialect->talks ? RPCRDMA_RTR_BYSIZE : RPCRDMA_RTR_EXRW;
-		at->most = c->rtr_ops & RPCRDMA_RTR_XRESP ? RPCRDMA_RTR_DATA : 0;
+		at->most = c->place.ops & RPCRDMA_RTR_XRESP ? RPCRDMA_RTR_DATA : 0;
 		at->at = (struct rpcrdma_rtr_run){h->write[0].first, h->write[0].n};
 	}
 	h->rtr.nplaces = 1;
@@ -75,7 +75,7 @@ int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 	rpcrdma_begin_hdr(c, h, p->call->xid, RPCRDMA_DIR_CALL, RPCRDMA_XMT_REQ);
 	rpcrdma_stream_init(&s, p->call->msg, p->off, args, data != NULL, c->zero);
 	h->rtr.count = 1;
-	h->rtr.reserved = c->rtr_resp_sends;
+	h->rtr.reserved = c->place.resp_sends;
 	h->rtr.len = (uint32_t)s.len;
 	if (p->call->nsinks && p->call->sink[0].len)
 		rc = ask_place(c, p, h, (uint32_t)all);
@@ -99,7 +99,7 @@ unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct r
 	uint32_t before = RPC_HEADROOM - p->off + (uint32_t)args->len + RPCRDMA_RTR_FIXED +
 			  4 * (len / RPCRDMA_RTR_PAGE + 1);
 
-	while (n < c->rtr_req_sends && rpcrdma_place_room(c, before, n) < len)
+	while (n < c->place.req_sends && rpcrdma_place_room(c, before, n) < len)
 		n++;
 	return rpcrdma_place_room(c, before, n) >= len &&
 			       c->credit_out.used + n + 1 <= c->credit_out.granted

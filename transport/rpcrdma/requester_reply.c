@@ -125,7 +125,7 @@ static bool without_placement(
 {
 	if (!p->placed_call || h->err != RDMA_ERR_INVAL_HTYPE)
 		return false;
-	c->rtr_ops = 0;
+	c->place.ops = 0;
 	return true;
 }
 
@@ -328,7 +328,7 @@ static void put_credits_locked(
 {
 	if (!rpcrdma_is_lent(c, h, rc))
 		rpcrdma_credit_put(&c->credit_out, p->sends);
-	if (p->dones != c->dones_back)
+	if (p->dones != c->old.dones_back)
 		rpcrdma_dones_back_locked(c, p->dones);
 }
 

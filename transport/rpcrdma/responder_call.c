@@ -98,7 +98,7 @@ static void set_room(
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
 		d->bound(0, t->nwrites, t->has_reply, t->nsegs), rpcrdma_reply_sends(d));
-	if (atomic_load_explicit(&c->may_lend, memory_order_relaxed))
+	if (atomic_load_explicit(&c->old.may_lend, memory_order_relaxed))
 		room = MEM_MAX_SIZE;
 	room = room > RPCRDMA_REPLY_HDR ? room - RPCRDMA_REPLY_HDR : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
@@ -207,7 +207,7 @@ void rpcrdma_handle_call(
 		return;
 	}
 	if (h->align && !c->requester) /* an end of version 1 does not pad */
-		c->may_lend = c->reads_max > 0;
+		c->old.may_lend = c->reads_max > 0;
 	if (!rc && h->proc == RPCRDMA_XMT_REQ)
 		rc = rpcrdma_as_chunks(h);
 	t = rc ? NULL : rpcrdma_taken_new(h);

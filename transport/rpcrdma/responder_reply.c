@@ -192,7 +192,7 @@ static bool write_item(struct answer *a, unsigned i, uint32_t off)
  */
 static int find_for_send(const struct answer *a)
 {
-	for (unsigned i = 0; a->c->rtr_ops && i < a->req->res.npayloads; i++)
+	for (unsigned i = 0; a->c->place.ops && i < a->req->res.npayloads; i++)
 		if (is_long(a, i) && asks_for_send(a, i))
 			return (int)i;
 	return -1;
@@ -258,7 +258,7 @@ static int place(struct answer *a, uint32_t off)
 		a->h.proc = RDMA_NOMSG;
 		return 0;
 	}
-	if (a->c->may_lend && a->stream.len <= MEM_MAX_SIZE)
+	if (a->c->old.may_lend && a->stream.len <= MEM_MAX_SIZE)
 		return place_lent(a, off);
 	a->sends = rpcrdma_continue_sends(a->c->dialect, rpcrdma_reply_sends(a->c->dialect),
 		a->c->x.inline_send, hlen, a->stream.len);

@@ -24,6 +24,7 @@
 #include "transport/rpcrdma/rpcrdma_padded.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
+#include "transport/rpcrdma/ccp.h"
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */
@@ -45,7 +46,7 @@ static enum rpc_accept configure(struct rpcrdma_conn *c, struct rpc_req *req)
 	if (rpc_req_begin(req, CCP_WIRE))
 		return RPC_ACCEPT_SYSTEM_ERR;
 	rpcrdma_set_ccp(c, ask.reply_size, 0, ask.reads);
-	c->may_lend = ask.reads > 0;
+	c->old.may_lend = ask.reads > 0;
 	ccp_put_res(&req->res, &res);
 	return RPC_ACCEPT_SUCCESS;
 }

@@ -51,7 +51,7 @@ static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 	p->seg_size = MEM_MAX_SIZE;
 	p->seg_count = RPCRDMA_MAX_SEGS;
 	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
-	if (c->dialect->places && c->targets) {
+	if (c->dialect->places && c->place.targets) {
 		p->rtr_ops = RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT;
 		p->rtr_req_sends = rpcrdma_group_max(c);
 		p->rtr_resp_sends = RPCRDMA_RTR_SENDS;
@@ -81,7 +81,7 @@ static void tell(struct rpcrdma_conn *c)
 	rpcrdma_begin_hdr(c, &h, 0, RPCRDMA_DIR_CALL, RDMA_CONNPROP);
 	rc = rpcrdma_make_send(c, &wr, &h, &s, NULL, &held);
 	mem_buf_unref(b);
-	c->props_told = rc != -ENOMEM;
+	c->v2.props_told = rc != -ENOMEM;
 	if (rc) {
 		if (rc != -ENOMEM)
 			log_warn("%s: our properties could not be told: %s", c->x.peer,
@@ -100,16 +100,16 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	bool ok;
 
-	if (c->props_credits) { /* the peer has since received our properties */
+	if (c->v2.props_credits) { /* the peer has since received our properties */
 		pthread_mutex_lock(&c->lock);
-		rpcrdma_credit_put(&c->credit_out, c->props_credits);
+		rpcrdma_credit_put(&c->credit_out, c->v2.props_credits);
 		pthread_mutex_unlock(&c->lock);
-		c->props_credits = 0;
+		c->v2.props_credits = 0;
 	}
-	if (c->calls_heard < 2)
-		c->calls_heard++;
-	if (c->props_told || c->last_grant < 2 || h->proc == RDMA_CONNPROP ||
-		(!c->requester && c->calls_heard < 2))
+	if (c->v2.calls_heard < 2)
+		c->v2.calls_heard++;
+	if (c->v2.props_told || c->v2.last_grant < 2 || h->proc == RDMA_CONNPROP ||
+		(!c->requester && c->v2.calls_heard < 2))
 		return;
 	/* of more than can be of use to calls one is left over */
 	if (c->requester && c->credit_out.max > 1) {
@@ -118,7 +118,7 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 		pthread_mutex_unlock(&c->lock);
 		if (!ok)
 			return;
-		c->props_credits = 1;
+		c->v2.props_credits = 1;
 	}
 	tell(c);
 }
@@ -138,12 +138,12 @@ void rpcrdma_handle_props(
 	} else if (!rpcrdma_host_auth->takes(p.auth, p.auth_len)) {
 		rpcrdma_break(c, "the peer has not proved who it is");
 	} else {
-		rpcrdma_props_follow(&p, &c->props);
+		rpcrdma_props_follow(&p, &c->v2.props);
 		rpcrdma_set_props(c, &p);
 		log_ctrl("%s: the peer's properties: Sends of %u and receives of %u bytes, "
 			 "segments of %u bytes, %u in a header, reverse calls %u",
 			c->x.peer, p.send_size, p.recv_size, p.seg_size, p.seg_count, p.reverse);
-		if (!c->props_told)
+		if (!c->v2.props_told)
 			tell(c);
 	}
 	rpcrdma_msg_done(c, m);

@@ -16,10 +16,10 @@
 
 void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
 {
-	if ((int32_t)(n - c->dones_back) <= 0)
+	if ((int32_t)(n - c->old.dones_back) <= 0)
 		return; /* the answer to a later call came before */
-	rpcrdma_credit_put(&c->credit_out, n - c->dones_back);
-	c->dones_back = n;
+	rpcrdma_credit_put(&c->credit_out, n - c->old.dones_back);
+	c->old.dones_back = n;
 }
 
 void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
@@ -32,6 +32,6 @@ void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "RDMA_DONE could not be sent: %s", strerror(-rc));
 	pthread_mutex_lock(&c->lock);
-	c->dones_sent++; /* after the post: all later posts come behind this RDMA_DONE */
+	c->old.dones_sent++; /* after the post: all later posts come behind this RDMA_DONE */
 	pthread_mutex_unlock(&c->lock);
 }

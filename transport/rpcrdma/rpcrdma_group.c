@@ -24,7 +24,7 @@
 
 unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
 {
-	unsigned most = c->targets ? RPCRDMA_RTR_SENDS : 1;
+	unsigned most = c->place.targets ? RPCRDMA_RTR_SENDS : 1;
 
 	return !c->requester && c->credit_in.granted < most ? c->credit_in.granted : most;
 }
@@ -76,7 +76,7 @@ static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_msg *m, struct rpcrdma_rtr_fault *f)
 {
 	bool reply = h->dir == RPCRDMA_DIR_REPLY, first = h->proc != RPCRDMA_XMT_CONT;
-	uint32_t most = reply ? c->rtr_resp_sends : rpcrdma_group_max(c);
+	uint32_t most = reply ? c->place.resp_sends : rpcrdma_group_max(c);
 
 	if (first && (!h->rtr.count || h->rtr.count > most))
 		return found(f, RPCRDMA_RTR_BADSEQ, most, h->rtr.count);
@@ -105,7 +105,7 @@ static void refuse(struct rpcrdma_group *g, uint32_t xid)
 /* The group is over. */
 static void break_off(struct rpcrdma_conn *c, rpcrdma_fail_reply *fail)
 {
-	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_group *g = &c->place.group;
 
 	refuse(g, g->h->xid);
 	give_up(c, g->h, &g->m, fail);
@@ -114,7 +114,7 @@ static void break_off(struct rpcrdma_conn *c, rpcrdma_fail_reply *fail)
 /* Begins a group with m, the first of several transmissions. 0 or -ENOMEM. */
 static int begin(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m)
 {
-	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_group *g = &c->place.group;
 
 	if (!g->h)
 		g->h = malloc(sizeof(*g->h));
@@ -156,7 +156,7 @@ static int gather(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 /* h, of m, continues the group. True: h also ends the group, and *m is the whole group. */
 static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
-	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_group *g = &c->place.group;
 
 	g->m.more[g->m.nmore++] = (struct rpcrdma_part){
 		m->recv, m->recv_len, (uint32_t)h->len, (uint32_t)h->len + h->rtr.len};
@@ -182,7 +182,7 @@ static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma
 	m->len = h->rtr.len;
 	m->end = (uint32_t)h->len + m->len;
 	if (h->proc == RPCRDMA_XMT_CONT) {
-		*hp = c->group.h;
+		*hp = c->place.group.h;
 		return add(c, h, m);
 	}
 	if (h->rtr.count == 1)
@@ -200,7 +200,7 @@ static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma
 static bool interrupt(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	const struct rpcrdma_rtr_fault *f, struct rpcrdma_msg *m, rpcrdma_fail_reply *fail)
 {
-	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_group *g = &c->place.group;
 
 	/* the sender of an unreadable message gets an RDMA_ERROR */
 	if (!rc || h->xid != g->h->xid)
@@ -215,7 +215,7 @@ static bool interrupt(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int r
 bool rpcrdma_group_join(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, int rc,
 	struct rpcrdma_msg *m, rpcrdma_fail_reply *fail)
 {
-	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_group *g = &c->place.group;
 	struct rpcrdma_rtr_fault f;
 	struct rpcrdma_hdr *h = *hp;
 	bool goes_on = !rc && h->proc == RPCRDMA_XMT_CONT;

@@ -24,8 +24,8 @@
 
 bool rpcrdma_lends_enough(struct rpcrdma_conn *c)
 {
-	return c->nlent >= RPCRDMA_LENT_MAX ||
-	       c->lent_bytes > mem_pool_share(c->pool, RPCRDMA_LENT_BYTES);
+	return c->old.nlent >= RPCRDMA_LENT_MAX ||
+	       c->old.lent_bytes > mem_pool_share(c->pool, RPCRDMA_LENT_BYTES);
 }
 
 /* --- out -------------------------------------------------------------------------------------- */
@@ -42,15 +42,15 @@ static struct rpcrdma_lent *lent_new(struct rpcrdma_conn *c, uint32_t xid, uint6
 		free(l);
 		return NULL;
 	}
-	c->nlent++;
-	c->lent_bytes += l->len;
+	c->old.nlent++;
+	c->old.lent_bytes += l->len;
 	return l;
 }
 
 static void lent_free(struct rpcrdma_conn *c, struct rpcrdma_lent *l)
 {
-	c->lent_bytes -= l->len;
-	c->nlent--;
+	c->old.lent_bytes -= l->len;
+	c->old.nlent--;
 	mem_buf_unref(l->buf);
 	free(l);
 }
@@ -92,7 +92,7 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 	}
 	/* Also after a failure: only the progress thread may close doors. */
 	pthread_mutex_lock(&c->lock);
-	TAILQ_INSERT_TAIL(&c->lent, l, link);
+	TAILQ_INSERT_TAIL(&c->old.lent, l, link);
 	pthread_mutex_unlock(&c->lock);
 	log_data("%s: reply %08x of %u bytes is to be read by the peer", c->x.peer, l->xid, l->len);
 	if (!rpcrdma_is_handling(c))
@@ -105,7 +105,7 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l)
 {
 	pthread_mutex_lock(&c->lock);
-	TAILQ_REMOVE(&c->returned, l, link);
+	TAILQ_REMOVE(&c->old.returned, l, link);
 	pthread_mutex_unlock(&c->lock);
 	lent_free(c, l);
 }
@@ -115,14 +115,14 @@ void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	struct rpcrdma_lent *l;
 	int rc = 0;
 
-	c->may_lend = c->reads_max > 0;
+	c->old.may_lend = c->reads_max > 0;
 	pthread_mutex_lock(&c->lock);
-	TAILQ_FOREACH (l, &c->lent, link)
+	TAILQ_FOREACH (l, &c->old.lent, link)
 		if (l->xid == h->xid)
 			break;
 	if (l) {
-		TAILQ_REMOVE(&c->lent, l, link);
-		TAILQ_INSERT_TAIL(&c->returned, l, link);
+		TAILQ_REMOVE(&c->old.lent, l, link);
+		TAILQ_INSERT_TAIL(&c->old.returned, l, link);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!l) {
@@ -143,10 +143,10 @@ void rpcrdma_lent_look(struct rpcrdma_conn *c)
 	bool overdue;
 	uint32_t xid;
 
-	if (!c->nlent)
+	if (!c->old.nlent)
 		return;
 	pthread_mutex_lock(&c->lock);
-	l = TAILQ_FIRST(&c->lent);
+	l = TAILQ_FIRST(&c->old.lent);
 	overdue = l && clock_age(clock_ns(), l->since_ns) > rpcrdma_lent_ms * NSEC_PER_MSEC;
 	xid = l ? l->xid : 0;
 	pthread_mutex_unlock(&c->lock);
@@ -160,13 +160,13 @@ void rpcrdma_lent_drop_all(struct rpcrdma_conn *c)
 	struct rpcrdma_lent *l;
 
 	pthread_mutex_lock(&c->lock);
-	TAILQ_CONCAT(&gone, &c->lent, link);
+	TAILQ_CONCAT(&gone, &c->old.lent, link);
 	pthread_mutex_unlock(&c->lock);
 	TAILQ_FOREACH (l, &gone, link)
 		if (l->ndoors)
 			c->prov->withdraw(c->pc, l->door, l->ndoors, 0);
 	pthread_mutex_lock(&c->lock);
-	TAILQ_CONCAT(&gone, &c->returned, link);
+	TAILQ_CONCAT(&gone, &c->old.returned, link);
 	pthread_mutex_unlock(&c->lock);
 	while ((l = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, l, link);

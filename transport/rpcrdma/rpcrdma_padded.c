@@ -32,14 +32,14 @@ void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcr
 	at = s->len - xdr_pad(thresh) - thresh - (args->len - args->payload[0].pos);
 	h->proc = RDMA_MSGP;
 	hlen = rpcrdma_dialect_size(c->dialect, h);
-	past = (uint32_t)((hlen + at) % c->ccp_align);
-	pad = past ? c->ccp_align - past : 0;
+	past = (uint32_t)((hlen + at) % c->old.ccp_align);
+	pad = past ? c->old.ccp_align - past : 0;
 	if (s->len - thresh >= thresh || hlen + s->len + pad > c->x.inline_send ||
 		s->n + 1 > RPCRDMA_STREAM_PARTS) {
 		h->proc = RDMA_MSG;
 		return;
 	}
-	h->align = c->ccp_align;
+	h->align = c->old.ccp_align;
 	h->thresh = thresh;
 	rpc_count(&c->x.stats->calls_padded, 1);
 	if (!pad)

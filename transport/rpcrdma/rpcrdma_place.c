@@ -45,7 +45,7 @@ static void name_targets(
 static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_rtr_item *it,
 	const struct seg_list *data, uint64_t len)
 {
-	const struct rpcrdma_rtr_layout *l = &c->layout;
+	const struct rpcrdma_rtr_layout *l = &c->place.layout;
 	struct rpcrdma_rtr *r = &h->rtr;
 	unsigned n = 0, most;
 	uint32_t off, size;
@@ -74,7 +74,8 @@ static uint32_t fill(const struct rpcrdma_conn *c, struct rpcrdma_rtr *r, unsign
 {
 	uint32_t off, size, next = 0, sum = 0;
 
-	for (unsigned i = 0; sum < left && rpcrdma_rtr_target(&c->layout, i, &off, &size); i++) {
+	for (unsigned i = 0; sum < left && rpcrdma_rtr_target(&c->place.layout, i, &off, &size);
+		i++) {
 		uint32_t use = size < left - sum ? size : left - sum;
 
 		if (off < behind)
@@ -102,7 +103,7 @@ static uint32_t continue_size(const struct rpcrdma_conn *c)
 static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
 	struct rpcrdma_rtr_item *it, const struct seg_list *data, uint64_t len, unsigned most)
 {
-	unsigned per = rpcrdma_rtr_targets(&c->layout), known;
+	unsigned per = rpcrdma_rtr_targets(&c->place.layout), known;
 	struct rpcrdma_rtr *r = &h->rtr;
 
 	r->nbsns = 0;
@@ -207,11 +208,11 @@ static int make_one(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpc
 static uint32_t targets_of(
 	const struct rpcrdma_conn *c, const struct rpcrdma_rtr *r, unsigned *i, uint32_t *off)
 {
-	unsigned per = rpcrdma_rtr_targets(&c->layout), k = r->bsn[*i] / per;
+	unsigned per = rpcrdma_rtr_targets(&c->place.layout), k = r->bsn[*i] / per;
 	uint32_t at, size, sum = 0;
 
 	for (; *i < r->nbsns && r->bsn[*i] / per == k; ++*i) {
-		rpcrdma_rtr_target(&c->layout, r->bsn[*i] % per, &at, &size);
+		rpcrdma_rtr_target(&c->place.layout, r->bsn[*i] % per, &at, &size);
 		*off = sum ? *off : at;
 		sum += size;
 	}
@@ -272,7 +273,8 @@ enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct r
 	unsigned most, unsigned *n, struct rpcrdma_rtr_fault *f)
 {
 	uint32_t skip = it->off, left = it->len, off, size;
-	uint32_t all = c->targets ? RPCRDMA_RTR_OWN * (1 + m->nmore) : 0, max = all ? all - 1 : 0;
+	uint32_t all = c->place.targets ? RPCRDMA_RTR_OWN * (1 + m->nmore) : 0,
+		 max = all ? all - 1 : 0;
 	struct mem_sge at;
 
 	*n = 0;
@@ -376,7 +378,7 @@ void rpcrdma_set_places(
 	uint64_t hlen = RPCRDMA_RTR_HDR + RPCRDMA_REPLY_HDR, sinks = 0, by_send = 0;
 	uint64_t room = c->x.inline_send, taken = hlen + t->nsegs * sizeof(struct rpcrdma_seg);
 
-	if (c->rtr_ops)
+	if (c->place.ops)
 		by_send = rpcrdma_place_room(c, RPCRDMA_RTR_MSG, t->reserved);
 	room = room > taken ? room - taken : 0;
 	req->places = true;
@@ -407,7 +409,7 @@ void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	log_warn("%s: the peer refuses the placement of reply %08x (%u): protocol error", c->x.peer,
 		h->rtr.fault.bad.xid, h->rtr.fault.err);
-	c->rtr_ops = 0;
+	c->place.ops = 0;
 }
 
 void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,

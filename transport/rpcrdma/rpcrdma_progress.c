@@ -256,8 +256,8 @@ static void watch_reads(struct rpcrdma_conn *c)
 static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
 {
 	int most = c->starved || c->no_memory ? RPCRDMA_STARVED_MS
-		   : c->stalls		      ? RPCRDMA_STALL_MS
-		   : c->nlent		      ? (int)rpcrdma_lent_ms + 1
+		   : c->v2.stalls	      ? RPCRDMA_STALL_MS
+		   : c->old.nlent	      ? (int)rpcrdma_lent_ms + 1
 		   : c->reads		      ? (int)rpcrdma_pull_ms + 1
 					      : -1;
 

@@ -119,10 +119,10 @@ static void destroy(struct rpc_xprt *x)
 	for (unsigned i = 0; c->recvs && i < c->nrecvs; i++)
 		mem_buf_unref(c->recvs[i].buf);
 	free(c->recvs);
-	free(c->later);
+	free(c->wcs.later);
 	mem_buf_unref(c->zero);
 	mem_buf_unref(c->join.buf);
-	free(c->group.h);
+	free(c->place.group.h);
 	rpcrdma_flow_drop(c);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);
@@ -208,14 +208,14 @@ static struct rpcrdma_conn *conn_new(
 	c->pc = pc;
 	c->pool = s->pool;
 	c->dialects = s->dialects;
-	c->shy = s->shy;
+	c->old.shy = s->shy;
 	c->inline_own = s->inline_size;
 	c->recv_size = receive_size(s);
 	c->nrecvs = s->params.recv_depth;
 	c->reverse = s->reverse;
 	c->batch = s->batch;
-	c->targets = may_have_targets(s, pc);
-	if (c->targets) { /* the pages of a buffer begin at a page of memory */
+	c->place.targets = may_have_targets(s, pc);
+	if (c->place.targets) { /* the pages of a buffer begin at a page of memory */
 		c->recv_size = rpcrdma_rtr_own.len;
 		c->recv_off = RPCRDMA_RTR_BLOCK - rpcrdma_rtr_own.len;
 	}
@@ -224,8 +224,8 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->pulls);
 	TAILQ_INIT(&c->waiting);
 	TAILQ_INIT(&c->come);
-	TAILQ_INIT(&c->lent);
-	TAILQ_INIT(&c->returned);
+	TAILQ_INIT(&c->old.lent);
+	TAILQ_INIT(&c->old.returned);
 	TAILQ_INIT(&c->closing);
 	TAILQ_INIT(&c->ended);
 	TAILQ_INIT(&c->backlog);
@@ -233,11 +233,11 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->failed);
 	TAILQ_INIT(&c->spare);
 	TAILQ_INIT(&c->orphans);
-	STAILQ_INIT(&c->stalled);
+	STAILQ_INIT(&c->v2.stalled);
 	rpcrdma_credit_init(&c->credit_out, out, 1);
-	c->last_grant = 1;
-	c->room = 1;
-	c->banked = 1;
+	c->v2.last_grant = 1;
+	c->v2.room = 1;
+	c->v2.banked = 1;
 	rpcrdma_credit_init(&c->credit_in, in, in);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->chain, NULL);
