@@ -19,8 +19,8 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_connprop.h"
-#include "transport/rpcrdma/rpcrdma_setup.h"
-#include "transport/rpcrdma/rpcrdma_versions.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 
 #define PROG	  0x20000777
 #define MAX_DEPTH 64

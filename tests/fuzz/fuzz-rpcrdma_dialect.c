@@ -11,13 +11,14 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_connprop.h"
-#include "transport/rpcrdma/rpcrdma_setup.h"
-#include "transport/rpcrdma/rpcrdma_versions.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/ccp.h"
 
 static const struct rpcrdma_dialect *const all[] = {&rpcrdma_v2_rtr, &rpcrdma_v2_2016_rtr,
 	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};

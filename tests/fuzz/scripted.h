@@ -24,8 +24,8 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_connprop.h"
-#include "transport/rpcrdma/rpcrdma_setup.h"
-#include "transport/rpcrdma/rpcrdma_versions.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 
 #define SCRIPTED_CHECK(what)                                                                       \
 	do {                                                                                       \

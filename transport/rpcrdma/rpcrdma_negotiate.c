@@ -26,7 +26,6 @@
 #include <errno.h>
 
 #include "transport/log.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
 #include "transport/rpcrdma/ccp.h"
 
 #define SEG_SIZE_MIN 512 /* for a peer that names less */

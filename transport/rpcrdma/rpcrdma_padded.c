@@ -11,7 +11,6 @@
  * only the beginning of the Send.
  */
 #include "transport/rpcrdma/rpcrdma_padded.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
 
 #define RPCRDMA_PAD_MIN 1024
 

@@ -11,7 +11,7 @@
  * The header of a CONNPROP is the prefix only. The properties count as the message behind the
  * header, since properties may continue in the next Send (rpcrdma_props.h).
  */
-#include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  *
  * rpcrdma_setup: makes connections, and ends them.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_SETUP_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_SETUP_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_SETUP_RPCRDMA_SETUP_H
+#define RNFS_TRANSPORT_RPCRDMA_SETUP_RPCRDMA_SETUP_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 

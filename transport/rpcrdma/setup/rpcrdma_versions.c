@@ -3,15 +3,15 @@
  *
  * rpcrdma_versions: the dialects that we speak. No other file names them all.
  */
-#include "transport/rpcrdma/rpcrdma_versions.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 
 #include <pthread.h>
 
 #include "transport/rpc/xprt.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;

@@ -3,7 +3,7 @@
  *
  * rpcrdma_v1: the header of RFC 8166 section 4.1.2.
  */
-#include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
  * receive buffers never have less than 4096 bytes: a server may send up to its own limit in spite
  * of our size.
  */
-#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 #include "transport/rpcrdma/rpcrdma_progress.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
-#include "transport/rpcrdma/rpcrdma_versions.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 
 #define IRD_ORD	 16
 #define PRIV_LEN RPCRDMA_PRIV_LEN

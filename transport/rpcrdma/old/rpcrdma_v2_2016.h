@@ -9,8 +9,8 @@
  * RDMA2_OPTIONAL for extensions. The answer to an unknown operation is RDMA2_ERR_INVAL_OPTION
  * (section 3.1). The credit word is as in version 1.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_2016_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_2016_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_V2_2016_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_V2_2016_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 

@@ -7,11 +7,11 @@
  * not clear about ERR_CHUNK. So we write ERR_CHUNK with the eight words, and read ERR_CHUNK
  * without.
  */
-#include "transport/rpcrdma/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
 
 #include <errno.h>
 
-#include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
 
 #define VERS	       1
 #define MIN_CALL       28   /* a header without chunks; only RDMA_DONE is shorter */
@@ -19,11 +19,6 @@
 #define ERROR_EXTRA    8    /* words */
 #define ERROR_LEN      (RPCRDMA_FIXED_LEN + 4 + 4 * ERROR_EXTRA)
 #define PADDING_LEN    8 /* rdma_align, rdma_thresh */
-
-bool rpcrdma_align_ok(uint32_t align)
-{
-	return align == 1 || align == 2 || (align && align % 4 == 0 && align <= RPCRDMA_ALIGN_MAX);
-}
 
 static size_t legacy_bound(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs)
 {

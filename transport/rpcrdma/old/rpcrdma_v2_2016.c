@@ -3,7 +3,7 @@
  *
  * rpcrdma_v2_2016: the headers of draft-cel-nfsv4-rpcrdma-version-two-01, section 4.2.
  */
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 #include <endian.h>
 #include <errno.h>

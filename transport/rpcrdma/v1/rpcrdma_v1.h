@@ -8,8 +8,8 @@
  * direction of a message, if the RPC header is in the Send and there are no chunks (RFC 8167
  * section 5).
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_V1_RPCRDMA_V1_H
+#define RNFS_TRANSPORT_RPCRDMA_V1_RPCRDMA_V1_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 

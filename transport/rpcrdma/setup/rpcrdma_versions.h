@@ -3,8 +3,8 @@
  *
  * rpcrdma_versions: the dialects that we speak.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_VERSIONS_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_VERSIONS_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_SETUP_RPCRDMA_VERSIONS_H
+#define RNFS_TRANSPORT_RPCRDMA_SETUP_RPCRDMA_VERSIONS_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 

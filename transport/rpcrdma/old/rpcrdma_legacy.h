@@ -11,16 +11,11 @@
  *
  * The version word is 1, too, so a table has only one of the two dialects.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LEGACY_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LEGACY_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_LEGACY_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_LEGACY_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 
-#define RPCRDMA_ALIGN_MAX 65536 /* of RDMA_MSGP; no receive buffer is longer */
-
 extern const struct rpcrdma_dialect rpcrdma_legacy;
-
-/* May RDMA_MSGP name the alignment? */
-bool rpcrdma_align_ok(uint32_t align);
 
 #endif

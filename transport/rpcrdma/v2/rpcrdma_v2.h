@@ -4,8 +4,8 @@
  * rpcrdma_v2: version 2 of RPC-over-RDMA (draft-ietf-nfsv4-rpcrdma-version-two, November 2019,
  * section 6).
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_V2_RPCRDMA_V2_H
+#define RNFS_TRANSPORT_RPCRDMA_V2_RPCRDMA_V2_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 
