@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
 #include "transport/rpcrdma/setup/rpcrdma_setup.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
 

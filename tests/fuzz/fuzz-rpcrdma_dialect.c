@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
 #include "transport/rpcrdma/setup/rpcrdma_setup.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
 #include "transport/rpcrdma/old/rpcrdma_legacy.h"
@@ -18,7 +18,7 @@
 #include "transport/rpcrdma/v1/rpcrdma_v1.h"
 #include "transport/rpcrdma/v2/rpcrdma_v2.h"
 #include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const struct rpcrdma_dialect *const all[] = {&rpcrdma_v2_rtr, &rpcrdma_v2_2016_rtr,
 	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};

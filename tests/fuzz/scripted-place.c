@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "scripted-peer.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/place/rpcrdma_place.h"
 #include "transport/rpcrdma/rpcrdma_rtr.h"
-#include "transport/rpcrdma/rpcrdma_group.h"
+#include "transport/rpcrdma/place/rpcrdma_group.h"
 
 #define HEAD 1024u /* of the end's receive buffers, before the targets (rpcrdma_place.c) ... */
 #define PAGE 4096u

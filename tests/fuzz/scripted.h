@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
 #include "transport/rpcrdma/setup/rpcrdma_setup.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
 

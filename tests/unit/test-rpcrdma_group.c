@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_group: messages of several transmissions, against a peer
- * that says every byte. (Two ends of ours: test-rpcrdma_place.)
+ * Unit tests of transport/rpcrdma/place/rpcrdma_group: messages of several transmissions, against a
+ * peer that says every byte. (Two ends of ours: test-rpcrdma_place.)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_lent: a responder that lends its replies, and two ends
- * that speak the dialect of 2005 with each other.
+ * Unit tests of transport/rpcrdma/old/rpcrdma_lent: a responder that lends its replies, and two
+ * ends that speak the dialect of 2005 with each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const struct pair_params plain;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_place: two ends that place data by Sends, and the
+ * Unit tests of transport/rpcrdma/place/rpcrdma_place: two ends that place data by Sends, and the
  * requester against a responder that says every byte.
  */
 #include <setjmp.h>

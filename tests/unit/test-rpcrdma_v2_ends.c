@@ -3,7 +3,7 @@
  *
  * Unit tests of both ends of version 2 against a peer of which the test says each byte: the answers
  * to mistakes, and a requester's reaction to each error. transport/rpcrdma/v2/rpcrdma_v2 has the
- * headers, transport/rpcrdma/rpcrdma_connprop the properties.
+ * headers, transport/rpcrdma/v2/rpcrdma_connprop the properties.
  */
 #include <setjmp.h>
 #include <stdarg.h>

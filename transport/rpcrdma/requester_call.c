@@ -32,15 +32,13 @@
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester_place.h"
 #include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_done.h"
 #include "transport/rpcrdma/rpcrdma_hold.h"
 #include "transport/rpcrdma/rpcrdma_linger.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_padded.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 
 #define REPLY_SEGS (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
 
@@ -305,7 +303,7 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 	if (fits(c, h, s, 0)) {
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
 		if (c->requester && c->old.ccp_align)
-			rpcrdma_pad(c, &p->call->args, h, s);
+			c->old_ops->pad(c, &p->call->args, h, s);
 		return 0;
 	}
 	n = rpcrdma_continue_sends(p->dialect, p->limits.sends, c->x.inline_send,
@@ -327,9 +325,9 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	if (c->v2.no_reverse)
 		return -EOPNOTSUPP;
 	p->place = 0;
-	p->placed_call = rpcrdma_may_place(c, p);
+	p->placed_call = c->dialect->places && c->place_ops->may_place(c, p);
 	if (p->placed_call) {
-		rc = rpcrdma_marshal_placed(c, p, &h, out);
+		rc = c->place_ops->marshal_placed(c, p, &h, out);
 		if (rc != -EMSGSIZE)
 			return rc;
 		p->placed_call = false;
@@ -432,8 +430,8 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
-	if (rpcrdma_may_place(c, p) && args->npayloads && c->place.req_sends > 1)
-		return rpcrdma_place_sends_locked(c, p);
+	if (d->places && c->place_ops->may_place(c, p) && args->npayloads && c->place.req_sends > 1)
+		return c->place_ops->place_sends_locked(c, p);
 	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
 	nsinks = count_sinks(p->call, d->limits.seg_size, &nsegs);
@@ -454,7 +452,7 @@ static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 	if (c->old.dones_sent == c->old.dones_back ||
 		c->credit_out.used != c->old.dones_sent - c->old.dones_back)
 		return false;
-	rpcrdma_dones_back_locked(c, c->old.dones_sent);
+	c->old_ops->dones_back_locked(c, c->old.dones_sent);
 	return rpcrdma_credit_take(&c->credit_out, p->sends);
 }
 

@@ -20,15 +20,12 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpcrdma/responder_reply.h"
-#include "transport/rpcrdma/rpcrdma_ccp.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
-#include "transport/rpcrdma/rpcrdma_pull.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 
 static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 {
@@ -92,7 +89,7 @@ static void set_room(
 	const struct rpcrdma_dialect *d = c->dialect;
 
 	if (t->placed) {
-		rpcrdma_set_places(c, req, t);
+		c->place_ops->set_places(c, req, t);
 		return;
 	}
 
@@ -121,7 +118,7 @@ void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	uint32_t xid;
 
 	if (t->is_reply) {
-		rpcrdma_reply_pulled(c, t);
+		c->old_ops->reply_pulled(c, t);
 		return;
 	}
 	req = rpc_req_new(&c->x);
@@ -143,7 +140,7 @@ void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	}
 	set_room(c, req, t);
 	req->xprt_priv = t;
-	if (!c->dialect->legacy || !rpcrdma_ccp_serve(c, req))
+	if (!c->dialect->legacy || !c->old_ops->ccp_serve(c, req))
 		rpc_req_deliver(req);
 	return;
 out:
@@ -189,7 +186,7 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
-		rpcrdma_handle_done(c, h);
+		c->old_ops->handle_done(c, h);
 	else
 		c->count.malformed++;
 }
@@ -209,7 +206,7 @@ void rpcrdma_handle_call(
 	if (h->align && !c->requester) /* an end of version 1 does not pad */
 		c->old.may_lend = c->reads_max > 0;
 	if (!rc && h->proc == RPCRDMA_XMT_REQ)
-		rc = rpcrdma_as_chunks(h);
+		rc = c->place_ops->as_chunks(h);
 	t = rc ? NULL : rpcrdma_taken_new(h);
 	if (t) {
 		plan_inval(c, t, h);

@@ -4,15 +4,18 @@
  * rpcrdma_conn: one RPC-over-RDMA connection, for the connection's own files. All other code uses
  * transport/rpc/xprt.h. A file calls only files below it; from the bottom to the top:
  *
- *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc     shared steps
- *   rpcrdma_send, rpcrdma_flow, rpcrdma_negotiate, rpcrdma_error             messages out
- *   rpcrdma_continue, rpcrdma_place, rpcrdma_group, rpcrdma_connprop         parts of versions
- *   rpcrdma_ccp, rpcrdma_padded, rpcrdma_lent, rpcrdma_done                  the dialect of 2005
- *   rpcrdma_taken, rpcrdma_read                                              data that we read
- *   requester_posted, requester_place, requester_call                        our calls
- *   requester_close, rpcrdma_pull, requester_reply                           replies to our calls
- *   responder_reply, responder_call                                          calls of the peer
- *   rpcrdma_progress, rpcrdma_versions, rpcrdma_setup                        the whole
+ *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc   shared steps
+ *   rpcrdma_send, rpcrdma_negotiate, rpcrdma_flow, rpcrdma_error           messages out
+ *   rpcrdma_continue                                                       messages in several
+ * Sends rpcrdma_taken, rpcrdma_read                                            data that we read
+ *   requester_posted, requester_call                                       our calls
+ *   requester_close, requester_reply                                       replies to our calls
+ *   responder_reply, responder_call                                        calls of the peer
+ *   rpcrdma_progress                                                       the loop
+ *   v1/, v2/, old/, place/                                                 parts for some versions
+ *   setup/                                                                 the whole
+ *
+ * The core calls a part for some versions by a table (rpcrdma_dialect.h, rpcrdma_parts.h).
  *
  * Both ends are the same object. `requester` is the side that connected. Calls of the requester go
  * forward, calls of the other side go in reverse (RFC 8167). Reverse calls and their replies are
@@ -223,7 +226,10 @@ struct rpcrdma_conn {
 	const struct rpcrdma_dialect *const *dialects; /* our dialects; constant */
 	const struct rpcrdma_dialect *_Atomic dialect; /* the dialect in use */
 	_Atomic bool settled;			       /* the peer speaks `dialect`, too; final */
-	bool refused; /* the peer has refused a dialect by ERR_VERS */
+	bool refused;				   /* the peer has refused a dialect by ERR_VERS */
+	const struct rpcrdma_place_ops *place_ops; /* rpcrdma_parts.h; constant */
+	const struct rpcrdma_v2_ops *v2_ops;
+	const struct rpcrdma_old_ops *old_ops; /* the same */
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;

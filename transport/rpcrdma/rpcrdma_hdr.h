@@ -147,6 +147,11 @@ static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
 	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h) &&
 	       (h->dir != RPCRDMA_DIR_REPLY || !h->xid);
 }
+/* The padding of a message received under header h, if any. */
+static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
+{
+	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
+}
 /* RDMA_ERROR with ERR_VERS. */
 static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 {

@@ -26,7 +26,6 @@
 #include <errno.h>
 
 #include "transport/log.h"
-#include "transport/rpcrdma/ccp.h"
 
 #define SEG_SIZE_MIN 512 /* for a peer that names less */
 
@@ -40,10 +39,7 @@ static uint32_t at_least(uint32_t a, uint32_t least)
 	return a < least ? least : a;
 }
 
-/* Sets the sizes of Sends from the offers of both sides. For a peer without an offer the dialect
- * has a size. Where the ends exchange properties, the properties count and not private data.
- */
-static void set_inline(struct rpcrdma_conn *c)
+void rpcrdma_set_inline(struct rpcrdma_conn *c)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
 	uint32_t dflt = d->inline_default, send, recv;
@@ -76,7 +72,7 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	/* without properties we try the operations (section 5.1 of the extension) */
 	c->place.ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
 	c->place.req_sends = c->place.resp_sends = 1;
-	set_inline(c);
+	rpcrdma_set_inline(c);
 }
 
 struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
@@ -117,18 +113,7 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 		}
 		atomic_store(&c->place.ops, p->rtr_ops);
 	}
-	set_inline(c);
-}
-
-void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads)
-{
-	c->old.configured = true;
-	c->old.ccp_send = send < CCP_SIZE_MIN ? CCP_SIZE_MIN : send;
-	c->old.ccp_align = rpcrdma_align_ok(align) ? align : 0;
-	c->reads_max = smaller(reads, RPCRDMA_READS_MAX);
-	set_inline(c);
-	log_ctrl("%s: the peer takes %u bytes inline, aligned to %u, and %u RDMA Reads at a time",
-		c->x.peer, send, align, reads);
+	rpcrdma_set_inline(c);
 }
 
 void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)
@@ -136,7 +121,7 @@ void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)
 	c->peer_said = peer;
 	if (peer)
 		c->peer = *peer;
-	set_inline(c);
+	rpcrdma_set_inline(c);
 }
 
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers)
@@ -161,7 +146,7 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 	}
 	if (!rc && h->proc != RDMA_ERROR && !c->settled) {
 		c->settled = true;
-		set_inline(c);
+		rpcrdma_set_inline(c);
 		log_ctrl("%s: RPC-over-RDMA version %s is spoken", c->x.peer, c->dialect->name);
 	}
 	return rc;

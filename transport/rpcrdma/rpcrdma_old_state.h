@@ -19,6 +19,8 @@
 #define RPCRDMA_LENT_BYTES  (64u << 20) /* bytes of the lent replies */
 #define RPCRDMA_RARELY_LONG 8192 /* most bytes of a reply without a Reply chunk, with RDMA_DONE */
 
+#define RPCRDMA_LENT_COOKIE 1u /* added to the address of a rpcrdma_lent: cookie of withdraw() */
+
 /* A reply that the peer may read from our memory until RDMA_DONE comes. */
 struct rpcrdma_lent {
 	TAILQ_ENTRY(rpcrdma_lent) link;

@@ -22,15 +22,18 @@
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/responder_reply.h"
-#include "transport/rpcrdma/rpcrdma_ccp.h"
+#include "transport/rpcrdma/old/rpcrdma_ccp.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/old/rpcrdma_lent.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/place/rpcrdma_place.h"
 #include "transport/rpcrdma/rpcrdma_progress.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
+#include "transport/rpcrdma/old/old_ops.h"
+#include "transport/rpcrdma/place/place_ops.h"
+#include "transport/rpcrdma/v2/v2_ops.h"
 
 #define IRD_ORD	 16
 #define PRIV_LEN RPCRDMA_PRIV_LEN
@@ -206,6 +209,9 @@ static struct rpcrdma_conn *conn_new(
 	c->requester = s->requester;
 	c->prov = s->prov;
 	c->pc = pc;
+	c->place_ops = &rpcrdma_place_ops;
+	c->v2_ops = &rpcrdma_v2_ops;
+	c->old_ops = &rpcrdma_old_ops;
 	c->pool = s->pool;
 	c->dialects = s->dialects;
 	c->old.shy = s->shy;

@@ -16,7 +16,7 @@
  * A peer may send properties again. Only properties from the peer's first message may change
  * (section 6.4.4).
  */
-#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,10 +24,10 @@
 #include "transport/log.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
-#include "transport/rpcrdma/rpcrdma_group.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 
 #define PROPS_BYTES 512 /* of our properties, without host authentication */
 
@@ -53,9 +53,9 @@ static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
 	if (c->dialect->places && c->place.targets) {
 		p->rtr_ops = RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT;
-		p->rtr_req_sends = rpcrdma_group_max(c);
+		p->rtr_req_sends = c->place_ops->group_max(c);
 		p->rtr_resp_sends = RPCRDMA_RTR_SENDS;
-		p->layout = rpcrdma_rtr_own;
+		p->layout = *c->place_ops->own;
 	}
 	p->reverse = c->requester ? RPCRDMA_REVERSE_INLINE : RPCRDMA_REVERSE_NONE;
 }

@@ -14,12 +14,13 @@
  * as if there had been no group. The sender of a reported call repeats the call without placement.
  * A reported reply fails the call. The rest of a reported group is dropped.
  */
-#include "transport/rpcrdma/rpcrdma_group.h"
+#include "transport/rpcrdma/place/rpcrdma_group.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/rpcrdma/place/rpcrdma_place.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 
 unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)

@@ -8,7 +8,7 @@
  * the owner can take the call back meanwhile: the RDMA Reads then continue without an owner. The
  * owner gets the reply like an inline reply.
  */
-#include "transport/rpcrdma/rpcrdma_pull.h"
+#include "transport/rpcrdma/old/rpcrdma_pull.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/requester_close.h"
-#include "transport/rpcrdma/rpcrdma_done.h"
+#include "transport/rpcrdma/old/rpcrdma_done.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"

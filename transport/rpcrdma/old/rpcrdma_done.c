@@ -7,7 +7,7 @@
  * comes back with the answer to any call that was sent after the RDMA_DONE, since the peer takes
  * messages in order. If only RDMA_DONEs are under way, the credits come back at once.
  */
-#include "transport/rpcrdma/rpcrdma_done.h"
+#include "transport/rpcrdma/old/rpcrdma_done.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,17 +3,11 @@
  *
  * rpcrdma_pull: replies with Read chunks, at the requester. Progress thread.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PULL_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PULL_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_PULL_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_PULL_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
-/* Is h the header of a lent reply? Then the credit of the call passes to the RDMA_DONE. */
-static inline bool rpcrdma_is_lent(
-	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
-{
-	return !rc && h->nreads && c->dialect->legacy && c->requester;
-}
 /* Reads the Read list of h, the header of the reply to p. Then sends RDMA_DONE and tells the owner.
  * p->in has the payloads that the peer wrote to sinks. */
 void rpcrdma_pull_reply(

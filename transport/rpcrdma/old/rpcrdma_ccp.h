@@ -3,8 +3,8 @@
  *
  * rpcrdma_ccp: the two ends exchange limits, in the dialect of 2005.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CCP_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CCP_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_CCP_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_CCP_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 

@@ -3,7 +3,7 @@
  *
  * ccp: the arguments and results of CONF_RDMA.
  */
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 #include <errno.h>
 

@@ -11,7 +11,7 @@
  * The draft does not say whether sizes count the transport's header. Our Sends keep to the sizes
  * with the header; our receive buffers have room for the header besides.
  */
-#include "transport/rpcrdma/rpcrdma_ccp.h"
+#include "transport/rpcrdma/old/rpcrdma_ccp.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,16 +21,29 @@
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_padded.h"
+#include "transport/rpcrdma/old/rpcrdma_padded.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */
 #define ALIGN_FEW  512	/* ... of short buffers */
 #define SLEEP_MS   100
 #define CALL_BYTES (RPC_MSG_CALL_HEAD + 16 + CCP_WIRE)
+
+/* The peer's limits, in the dialect of 2005: bytes inline, alignment of the peer's receive buffers,
+ * RDMA Reads of the peer's memory at a time.*/
+static void set_limits(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads)
+{
+	c->old.configured = true;
+	c->old.ccp_send = send < CCP_SIZE_MIN ? CCP_SIZE_MIN : send;
+	c->old.ccp_align = rpcrdma_align_ok(align) ? align : 0;
+	c->reads_max = reads < RPCRDMA_READS_MAX ? reads : RPCRDMA_READS_MAX;
+	rpcrdma_set_inline(c);
+	log_ctrl("%s: the peer takes %u bytes inline, aligned to %u, and %u RDMA Reads at a time",
+		c->x.peer, send, align, reads);
+}
 
 /* --- the server ------------------------------------------------------------------------------- */
 
@@ -45,7 +58,7 @@ static enum rpc_accept configure(struct rpcrdma_conn *c, struct rpc_req *req)
 		return RPC_ACCEPT_GARBAGE_ARGS;
 	if (rpc_req_begin(req, CCP_WIRE))
 		return RPC_ACCEPT_SYSTEM_ERR;
-	rpcrdma_set_ccp(c, ask.reply_size, 0, ask.reads);
+	set_limits(c, ask.reply_size, 0, ask.reads);
 	c->old.may_lend = ask.reads > 0;
 	ccp_put_res(&req->res, &res);
 	return RPC_ACCEPT_SUCCESS;
@@ -127,7 +140,7 @@ static int hear(
 	if (res.call_size < CCP_SIZE_MIN)
 		log_warn("%s: the server takes calls of %u bytes only; it has to take %u",
 			c->x.peer, res.call_size, CCP_SIZE_MIN);
-	rpcrdma_set_ccp(c, res.call_size, res.align, res.reads);
+	set_limits(c, res.call_size, res.align, res.reads);
 	return 0;
 }
 

@@ -3,13 +3,10 @@
  *
  * rpcrdma_group: messages of several transmissions. Progress thread.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_GROUP_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_GROUP_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_PLACE_RPCRDMA_GROUP_H
+#define RNFS_TRANSPORT_RPCRDMA_PLACE_RPCRDMA_GROUP_H
 
-#include "transport/rpcrdma/rpcrdma_place.h"
-
-typedef void rpcrdma_fail_reply(
-	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
+#include "transport/rpcrdma/rpcrdma_parts.h"
 
 /* Most transmissions of a call that we take. */
 unsigned rpcrdma_group_max(const struct rpcrdma_conn *c);

@@ -3,8 +3,8 @@
  *
  * rpcrdma_place: data placed by Sends (rpcrdma_rtr.h).
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_PLACE_RPCRDMA_PLACE_H
+#define RNFS_TRANSPORT_RPCRDMA_PLACE_RPCRDMA_PLACE_H
 
 #include "transport/rpcrdma/rpcrdma_flow.h"
 

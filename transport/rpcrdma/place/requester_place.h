@@ -3,17 +3,10 @@
  *
  * requester_place: calls of ours as Transmit Requests.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_REQUESTER_PLACE_H
-#define RNFS_TRANSPORT_RPCRDMA_REQUESTER_PLACE_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_PLACE_REQUESTER_PLACE_H
+#define RNFS_TRANSPORT_RPCRDMA_PLACE_REQUESTER_PLACE_H
 
 #include "transport/rpcrdma/rpcrdma_flow.h"
-
-/* The Sends of a call. */
-struct rpcrdma_sends {
-	struct rpcrdma_lead lead;
-	struct prov_wr last;
-	struct mem_buf *held; /* memory of the last */
-};
 
 /* May p be a Transmit Request, with the payload or the result in Sends? */
 bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);

@@ -3,8 +3,8 @@
  *
  * rpcrdma_done: RDMA_DONE, and its credit, at the requester.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DONE_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DONE_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_DONE_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_DONE_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 

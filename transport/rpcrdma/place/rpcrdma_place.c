@@ -13,7 +13,7 @@
  * zero (section 11). In, the data stays in the receive buffer until the reader of the message is
  * done.
  */
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/place/rpcrdma_place.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * rpcrdma_lent: replies with Read chunks, at the responder.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LENT_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LENT_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_LENT_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_RPCRDMA_LENT_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -17,9 +17,8 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 	const uint32_t *position, unsigned n);
 /* RDMA_DONE has come. Progress thread, as in all functions below. */
 void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Ends the connection if an RDMA_DONE is overdue. */
+/* Ends the connection if an RDMA_DONE is overdue. Called while a reply is lent. */
 void rpcrdma_lent_look(struct rpcrdma_conn *c);
-#define RPCRDMA_LENT_COOKIE 1u /* added to the address of a rpcrdma_lent: cookie of withdraw() */
 void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l);
 /* The connection is down. */
 void rpcrdma_lent_drop_all(struct rpcrdma_conn *c);

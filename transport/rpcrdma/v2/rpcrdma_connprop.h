@@ -3,8 +3,8 @@
  *
  * rpcrdma_connprop: the properties of both ends, in a dialect that talks. Progress thread.
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONNPROP_H
-#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONNPROP_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_V2_RPCRDMA_CONNPROP_H
+#define RNFS_TRANSPORT_RPCRDMA_V2_RPCRDMA_CONNPROP_H
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 

@@ -7,8 +7,8 @@
  * The draft's program never got a number. This number is from the transient range, free for
  * everyone's use (RFC 5531 section 8.3). The bytes read "@CCP".
  */
-#ifndef RNFS_TRANSPORT_RPCRDMA_CCP_H
-#define RNFS_TRANSPORT_RPCRDMA_CCP_H
+#ifndef RNFS_TRANSPORT_RPCRDMA_OLD_CCP_H
+#define RNFS_TRANSPORT_RPCRDMA_OLD_CCP_H
 
 #include "transport/rpc/xdr.h"
 

@@ -12,7 +12,7 @@
  * only calls already being served can add to the lent replies. A peer that keeps a reply for
  * rpcrdma_lent_ms has broken the protocol, and loses the connection.
  */
-#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/old/rpcrdma_lent.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -143,8 +143,6 @@ void rpcrdma_lent_look(struct rpcrdma_conn *c)
 	bool overdue;
 	uint32_t xid;
 
-	if (!c->old.nlent)
-		return;
 	pthread_mutex_lock(&c->lock);
 	l = TAILQ_FIRST(&c->old.lent);
 	overdue = l && clock_age(clock_ns(), l->since_ns) > rpcrdma_lent_ms * NSEC_PER_MSEC;
