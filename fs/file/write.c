@@ -157,7 +157,7 @@ void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable 
 
 	if (is == FILEDATA_LOST)
 		log_always_error(
-			"the server restarted before data of file %llu was committed: what was "
+			"the server restarted before data of file %llu was committed: data "
 			"written before may be lost",
 			(unsigned long long)ino->fileid);
 	if (is != FILEDATA_SAME)

@@ -95,7 +95,6 @@ struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 {
 	c->v2.props = *p;
-	c->v2.props.auth = NULL; /* points into a message that is about to be freed */
 	c->v2.props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
 	c->v2.props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
 	c->v2.seg_size = at_least(p->seg_size, SEG_SIZE_MIN);

@@ -10,8 +10,7 @@
  * whichever comes first. Either end needs a grant of two, so that no call and no reply waits for
  * the properties. An end that sends no properties has the defaults.
  *
- * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth. The hook's data must fit one
- * message. The built-in mechanism sends nothing and accepts every peer.
+ * Host authentication (section 5.2.6): we send none, and accept every peer, whatever its proof.
  *
  * A peer may send properties again. Only properties from the peer's first message may change
  * (section 6.4.4).
@@ -29,20 +28,7 @@
 #include "transport/rpcrdma/rpcrdma_send.h"
 #include "transport/rpcrdma/rpcrdma_parts.h"
 
-#define PROPS_BYTES 512 /* of our properties, without host authentication */
-
-static const uint8_t *tell_nothing(uint32_t *len)
-{
-	return NULL;
-}
-
-static bool take_all(const uint8_t *auth, uint32_t len)
-{
-	return true;
-}
-
-static const struct rpcrdma_host_auth no_auth = {.tell = tell_nothing, .takes = take_all};
-const struct rpcrdma_host_auth *rpcrdma_host_auth = &no_auth;
+#define PROPS_BYTES 512 /* of our properties */
 
 static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 {
@@ -50,7 +36,6 @@ static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 	p->send_size = p->recv_size = c->recv_size;
 	p->seg_size = MEM_MAX_SIZE;
 	p->seg_count = RPCRDMA_MAX_SEGS;
-	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
 	if (c->dialect->places && c->place.targets) {
 		p->rtr_ops = RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT;
 		p->rtr_req_sends = c->place_ops->group_max(c);
@@ -71,10 +56,10 @@ static void tell(struct rpcrdma_conn *c)
 	int rc;
 
 	own_props(c, &p);
-	b = mem_buf_get(c->pool, PROPS_BYTES + p.auth_len);
+	b = mem_buf_get(c->pool, PROPS_BYTES);
 	if (!b)
 		return; /* the peer goes on with the defaults */
-	xdr_out_init(&x, b->data, PROPS_BYTES + p.auth_len);
+	xdr_out_init(&x, b->data, PROPS_BYTES);
 	rpcrdma_props_put(&x, &p);
 	s.len = x.len;
 	s.part[0] = seg_list_of_buf(b, 0, (uint32_t)x.len);
@@ -135,8 +120,6 @@ void rpcrdma_handle_props(
 		log_warn("%s: the peer's properties are malformed", c->x.peer);
 		rpcrdma_send_error(
 			c, h->xid, h->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_CHUNK});
-	} else if (!rpcrdma_host_auth->takes(p.auth, p.auth_len)) {
-		rpcrdma_break(c, "the peer has not proved who it is");
 	} else {
 		rpcrdma_props_follow(&p, &c->v2.props);
 		rpcrdma_set_props(c, &p);

@@ -6,12 +6,13 @@
  * A back end's client begins with a `struct nfs_client`. The front checks parameters and operations
  * (lengths, names, sizes) before it hands them to the back end. So a back end sees only sane input.
  */
-#ifndef RNFS_NFSPROTO_NFS_BACKEND_H
-#define RNFS_NFSPROTO_NFS_BACKEND_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
+#define RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
 
 #include <stddef.h>
 
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/common/nfs_count.h"
+#include "nfsproto/common/nfs_mount.h"
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
@@ -84,20 +85,5 @@ void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost 
 void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);
 void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
-
-/* Sets *e for a server that ends every connection before it has answered: its name, and the step of
- * mounting. */
-void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step);
-
-extern const struct nfs_backend nfs3_backend;
-extern const struct nfs_backend nfs4_backend;
-
-/* Resolves p->host and connects to the first of its addresses that answers: in parallel, or, with
- * an RDMA device, one after the other. The caller has set program, version, callback service and
- * callbacks in rp. This function fills in the rest from p, with the address that answered as peer.
- * NULL with *e set: the error of the first attempt. Blocks for p->connect_ms, the hand-shake and
- * the name look-up. */
-struct rpc_client *nfs_connect(
-	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 
 #endif

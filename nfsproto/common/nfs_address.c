@@ -3,7 +3,7 @@
  *
  * nfs_address: the addresses of a server's name.
  */
-#include "nfsproto/nfs_address.h"
+#include "nfsproto/common/nfs_address.h"
 
 #include <errno.h>
 #include <net/if.h>

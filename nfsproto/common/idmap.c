@@ -8,7 +8,7 @@
  * asks the name service, it holds no lock but a reference to the map, so that the map can be given
  * up meanwhile. m->lock guards all members that are not constant.
  */
-#include "nfsproto/wire/idmap.h"
+#include "nfsproto/common/idmap.h"
 
 #include <ctype.h>
 #include <errno.h>

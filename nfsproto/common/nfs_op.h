@@ -15,13 +15,13 @@
  * Errors. op->error is 0 or a negative errno as a system call would return it. -EREMOTEIO means
  * that the server broke the protocol (the log has the sentence).
  */
-#ifndef RNFS_NFSPROTO_NFS_OP_H
-#define RNFS_NFSPROTO_NFS_OP_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_OP_H
+#define RNFS_NFSPROTO_COMMON_NFS_OP_H
 
 #include <fcntl.h>
 #include <stdatomic.h>
 
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
 struct nfs4_conn;

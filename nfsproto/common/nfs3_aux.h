@@ -6,10 +6,10 @@
  * this, the calls run on the port and by the transport of NFS itself. All block, and never for
  * longer than the given time.
  */
-#ifndef RNFS_NFSPROTO_WIRE_NFS3_AUX_H
-#define RNFS_NFSPROTO_WIRE_NFS3_AUX_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS3_AUX_H
+#define RNFS_NFSPROTO_COMMON_NFS3_AUX_H
 
-#include "nfsproto/wire/nfs3_sync.h"
+#include "nfsproto/common/nfs3_sync.h"
 
 #define PMAP_PORT 111
 

@@ -3,8 +3,8 @@
  *
  * nfs3_sync: one blocking call, for mounting, unmounting and locking.
  */
-#ifndef RNFS_NFSPROTO_WIRE_NFS3_SYNC_H
-#define RNFS_NFSPROTO_WIRE_NFS3_SYNC_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS3_SYNC_H
+#define RNFS_NFSPROTO_COMMON_NFS3_SYNC_H
 
 #include <pthread.h>
 #include <stdatomic.h>

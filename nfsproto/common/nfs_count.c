@@ -3,7 +3,7 @@
  *
  * nfs_count: how many operations a mount has sent to the server, and how long they took.
  */
-#include "nfsproto/nfs_count.h"
+#include "nfsproto/common/nfs_count.h"
 
 #include <string.h>
 

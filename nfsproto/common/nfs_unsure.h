@@ -22,10 +22,10 @@
  *
  * A look is one LOOKUP with the attributes, after such a failure only.
  */
-#ifndef RNFS_NFSPROTO_NFS_UNSURE_H
-#define RNFS_NFSPROTO_NFS_UNSURE_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_UNSURE_H
+#define RNFS_NFSPROTO_COMMON_NFS_UNSURE_H
 
-#include "nfsproto/nfs_op.h"
+#include "nfsproto/common/nfs_op.h"
 
 enum nfs_verdict {
 	NFS_V_FAILED, /* the error stands */

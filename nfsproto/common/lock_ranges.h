@@ -10,8 +10,8 @@
  *
  * Invariants: ranges are in ascending order, do not overlap, and two that touch differ in kind.
  */
-#ifndef RNFS_NFSPROTO_WIRE_LOCK_RANGES_H
-#define RNFS_NFSPROTO_WIRE_LOCK_RANGES_H
+#ifndef RNFS_NFSPROTO_COMMON_LOCK_RANGES_H
+#define RNFS_NFSPROTO_COMMON_LOCK_RANGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * The portmapper of a server with an IPv4 address is asked by version 2 (GETPORT), which all have;
  * that of one with an IPv6 address by version 3 (GETADDR), since version 2 is not served there.
  */
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -3,7 +3,7 @@
  *
  * nfs3_sync: one blocking call, for mounting, unmounting and locking.
  */
-#include "nfsproto/wire/nfs3_sync.h"
+#include "nfsproto/common/nfs3_sync.h"
 
 #include <errno.h>
 #include <string.h>

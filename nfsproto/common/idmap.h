@@ -13,8 +13,8 @@
  * Threads: any thread may call any function. resolved is called on the map's own thread, no lock
  * held.
  */
-#ifndef RNFS_NFSPROTO_WIRE_IDMAP_H
-#define RNFS_NFSPROTO_WIRE_IDMAP_H
+#ifndef RNFS_NFSPROTO_COMMON_IDMAP_H
+#define RNFS_NFSPROTO_COMMON_IDMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

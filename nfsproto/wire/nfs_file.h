@@ -4,8 +4,8 @@
  * nfs_file: a file of any type, in the terms of every NFS version: handle, name, attributes, entry
  * in a directory.
  */
-#ifndef RNFS_NFSPROTO_NFS_FILE_H
-#define RNFS_NFSPROTO_NFS_FILE_H
+#ifndef RNFS_NFSPROTO_WIRE_NFS_FILE_H
+#define RNFS_NFSPROTO_WIRE_NFS_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * lock_ranges: a sorted array. A change touches a run of ranges, and replaces the run by at most
  * three pieces: the rest on the left, the new range, the rest on the right.
  */
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  *
  * nfs_address: the addresses of a server's name.
  */
-#ifndef RNFS_NFSPROTO_NFS_ADDRESS_H
-#define RNFS_NFSPROTO_NFS_ADDRESS_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_ADDRESS_H
+#define RNFS_NFSPROTO_COMMON_NFS_ADDRESS_H
 
 #include <stdint.h>
 

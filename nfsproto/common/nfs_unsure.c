@@ -3,7 +3,7 @@
  *
  * nfs_unsure: an operation that was sent twice, and failed the second time.
  */
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,10 +8,10 @@
  * time goes from there to the end, repetitions included. The cost is a clock reading and some
  * additions to memory that one thread mostly has for itself.
  */
-#ifndef RNFS_NFSPROTO_NFS_COUNT_H
-#define RNFS_NFSPROTO_NFS_COUNT_H
+#ifndef RNFS_NFSPROTO_COMMON_NFS_COUNT_H
+#define RNFS_NFSPROTO_COMMON_NFS_COUNT_H
 
-#include "nfsproto/nfs_op.h"
+#include "nfsproto/common/nfs_op.h"
 #include "transport/histogram.h"
 
 struct nfs_counts { /* all zeros at first */
