@@ -5,6 +5,7 @@
  */
 #include "tests/simulation/programs.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
