@@ -10,9 +10,6 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
-#include "transport/rpcrdma/setup/rpcrdma_setup.h"
-#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 #include "transport/rpcrdma/old/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
 #include "transport/rpcrdma/v1/rpcrdma_v1.h"

@@ -12,6 +12,7 @@
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpc/rpc_msg.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
 
 #define MAX_ACTS  300
 #define MAX_QUIET 3 /* rounds without any work, at the end */

@@ -14,7 +14,6 @@
 #include "contrib/serve/fault/fault_xprt.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/v2/rpcrdma_connprop.h"
 #include "transport/rpcrdma/setup/rpcrdma_setup.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
 

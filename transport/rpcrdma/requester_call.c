@@ -27,7 +27,6 @@
 #include "transport/rpcrdma/requester_call.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/log.h"
@@ -37,8 +36,8 @@
 #include "transport/rpcrdma/rpcrdma_hold.h"
 #include "transport/rpcrdma/rpcrdma_linger.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_send.h"
 #include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 #define REPLY_SEGS (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
 

@@ -10,18 +10,15 @@
  */
 #include "transport/rpcrdma/requester_reply.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
-#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
 
 /* --- reading a reply -------------------------------------------------------------------------- */
 

@@ -14,18 +14,16 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpcrdma/responder_reply.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"
-#include "transport/rpcrdma/rpcrdma_parts.h"
 
 static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 {

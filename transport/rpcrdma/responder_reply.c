@@ -20,9 +20,9 @@
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
 #include "transport/rpcrdma/rpcrdma_hold.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"
-#include "transport/rpcrdma/rpcrdma_parts.h"
 
 struct answer {
 	struct rpcrdma_conn *c;

@@ -10,12 +10,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpc/cork.h"
 #include "transport/rpcrdma/requester_call.h"
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_reply.h"
@@ -25,10 +22,10 @@
 #include "transport/rpcrdma/rpcrdma_hold.h"
 #include "transport/rpcrdma/rpcrdma_linger.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_wc.h"
-#include "transport/rpcrdma/rpcrdma_parts.h"
 
 #define PER_PROGRESS   (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
 #define SPIN_TRIES     4

@@ -21,8 +21,8 @@
 
 #include "transport/clock.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
-#include "transport/rpcrdma/rpcrdma_taken.h"
 #include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_taken.h"
 
 void rpcrdma_read_drop_all(struct rpcrdma_conn *c)
 {

@@ -20,11 +20,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
+#include "transport/rpc/rpc_msg.h"
+#include "transport/rpcrdma/old/ccp.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/old/rpcrdma_padded.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
-#include "transport/rpcrdma/old/ccp.h"
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */

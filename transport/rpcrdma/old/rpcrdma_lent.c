@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -11,12 +11,11 @@
 #include "transport/rpcrdma/old/rpcrdma_pull.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/old/rpcrdma_done.h"
+#include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"

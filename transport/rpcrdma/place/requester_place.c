@@ -12,8 +12,8 @@
 #include <errno.h>
 
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/place/rpcrdma_place.h"
+#include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
 
 bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)

@@ -14,25 +14,24 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/old/old_ops.h"
+#include "transport/rpcrdma/old/rpcrdma_ccp.h"
+#include "transport/rpcrdma/old/rpcrdma_lent.h"
+#include "transport/rpcrdma/place/place_ops.h"
+#include "transport/rpcrdma/place/rpcrdma_place.h"
 #include "transport/rpcrdma/requester_call.h"
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/responder_reply.h"
-#include "transport/rpcrdma/old/rpcrdma_ccp.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
-#include "transport/rpcrdma/old/rpcrdma_lent.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/place/rpcrdma_place.h"
 #include "transport/rpcrdma/rpcrdma_progress.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
-#include "transport/rpcrdma/old/old_ops.h"
-#include "transport/rpcrdma/place/place_ops.h"
 #include "transport/rpcrdma/v2/v2_ops.h"
 
 #define IRD_ORD	 16

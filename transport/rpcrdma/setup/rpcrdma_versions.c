@@ -9,9 +9,9 @@
 
 #include "transport/rpc/xprt.h"
 #include "transport/rpcrdma/old/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 #include "transport/rpcrdma/v1/rpcrdma_v1.h"
 #include "transport/rpcrdma/v2/rpcrdma_v2.h"
-#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;

@@ -24,9 +24,9 @@
 #include "transport/rpcrdma/rpcrdma_error.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
-#include "transport/rpcrdma/rpcrdma_parts.h"
 
 #define PROPS_BYTES 512 /* of our properties */
 
