@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 void walk_say(struct walk *w, unsigned depth, const char *fmt, ...)
 {

@@ -23,9 +23,6 @@
 #include <stdlib.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_connprop.h"
-#include "transport/rpcrdma/rpcrdma_setup.h"
-#include "transport/rpcrdma/rpcrdma_versions.h"
 
 #define SCRIPTED_CHECK(what)                                                                       \
 	do {                                                                                       \

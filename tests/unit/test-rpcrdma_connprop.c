@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_connprop, and of other behaviour of version 2 only:
+ * Unit tests of transport/rpcrdma/v2/rpcrdma_connprop, and of other behaviour of version 2 only:
  * grants, continued messages that wait for grants, errors, invalidation by name.
  */
 #include <setjmp.h>

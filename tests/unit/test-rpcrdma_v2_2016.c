@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_v2_2016: every header type and union arm of
+ * Unit tests of transport/rpcrdma/old/rpcrdma_v2_2016: every header type and union arm of
  * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from the draft's XDR, and both ends
  * against a peer that sends such headers.
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 #define MAX 64
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of both ends of version 2 against a peer of which the test says each byte: the answers
- * to mistakes, and a requester's reaction to each error. transport/rpcrdma/rpcrdma_v2 has the
- * headers, transport/rpcrdma/rpcrdma_connprop the properties.
+ * to mistakes, and a requester's reaction to each error. transport/rpcrdma/v2/rpcrdma_v2 has the
+ * headers, transport/rpcrdma/v2/rpcrdma_connprop the properties.
  */
 #include <setjmp.h>
 #include <stdarg.h>

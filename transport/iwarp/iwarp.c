@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "transport/clock.h"
 #include "transport/iwarp/iwarp_conn.h"

@@ -32,10 +32,10 @@
 #include <string.h>
 
 #include "transport/crc32c.h"
-#include "transport/log.h"
 #include "transport/iwarp/iwarp_segment.h"
 #include "transport/iwarp/iwarp_stag.h"
 #include "transport/iwarp/iwarp_tx.h"
+#include "transport/log.h"
 
 enum {
 	GUESS_MIN = 512,     /* smallest payload of a segment worth a guess */

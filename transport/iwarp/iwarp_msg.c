@@ -11,15 +11,11 @@
  */
 #include "transport/iwarp/iwarp_msg.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "transport/log.h"
 #include "transport/iwarp/iwarp_end.h"
 #include "transport/iwarp/iwarp_segment.h"
 #include "transport/iwarp/iwarp_stag.h"
 #include "transport/iwarp/iwarp_tx.h"
+#include "transport/log.h"
 
 static bool begin_write(struct iwarp_conn *c)
 {

@@ -23,8 +23,8 @@
 
 #include "transport/clock.h"
 #include "transport/dial.h"
-#include "transport/keepalive.h"
 #include "transport/iwarp/iwarp_conn.h"
+#include "transport/keepalive.h"
 
 enum {
 	LOST_AFTER_MS = 60000, /* unacknowledged data */

@@ -27,19 +27,16 @@
 #include "transport/rpcrdma/requester_call.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester_place.h"
 #include "transport/rpcrdma/requester_posted.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_done.h"
 #include "transport/rpcrdma/rpcrdma_hold.h"
 #include "transport/rpcrdma/rpcrdma_linger.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_padded.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_send.h"
 
 #define REPLY_SEGS (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
@@ -99,7 +96,8 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
  * long. Then we offer a Reply chunk, which the draft allows, too. */
 static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
 {
-	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
+	return c->dialect->legacy && c->old.configured && c->reads_max &&
+	       body <= RPCRDMA_RARELY_LONG;
 }
 
 /* Provides the largest room that the reply may need (see the top). */
@@ -303,8 +301,8 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 		return as_long(c, p, h, s);
 	if (fits(c, h, s, 0)) {
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
-		if (c->requester && c->ccp_align)
-			rpcrdma_pad(c, &p->call->args, h, s);
+		if (c->requester && c->old.ccp_align)
+			c->old_ops->pad(c, &p->call->args, h, s);
 		return 0;
 	}
 	n = rpcrdma_continue_sends(p->dialect, p->limits.sends, c->x.inline_send,
@@ -323,12 +321,12 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 
 	out->lead = (struct rpcrdma_lead){0};
 	begin_dialect(c, p);
-	if (c->no_reverse)
+	if (c->v2.no_reverse)
 		return -EOPNOTSUPP;
 	p->place = 0;
-	p->placed_call = rpcrdma_may_place(c, p);
+	p->placed_call = c->dialect->places && c->place_ops->may_place(c, p);
 	if (p->placed_call) {
-		rc = rpcrdma_marshal_placed(c, p, &h, out);
+		rc = c->place_ops->marshal_placed(c, p, &h, out);
 		if (rc != -EMSGSIZE)
 			return rc;
 		p->placed_call = false;
@@ -403,7 +401,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	} else {
 		alone = c->credit_out.used - c->patient == p->sends;
 		c->patient += patient ? p->sends : 0;
-		p->dones = c->dones_sent;
+		p->dones = c->old.dones_sent;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -431,8 +429,8 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
-	if (rpcrdma_may_place(c, p) && args->npayloads && c->rtr_req_sends > 1)
-		return rpcrdma_place_sends_locked(c, p);
+	if (d->places && c->place_ops->may_place(c, p) && args->npayloads && c->place.req_sends > 1)
+		return c->place_ops->place_sends_locked(c, p);
 	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
 	nsinks = count_sinks(p->call, d->limits.seg_size, &nsegs);
@@ -450,9 +448,10 @@ static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
 		return true;
 	/* only RDMA_DONEs are under way: no answer will bring the credits back */
-	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
+	if (c->old.dones_sent == c->old.dones_back ||
+		c->credit_out.used != c->old.dones_sent - c->old.dones_back)
 		return false;
-	rpcrdma_dones_back_locked(c, c->dones_sent);
+	c->old_ops->dones_back_locked(c, c->old.dones_sent);
 	return rpcrdma_credit_take(&c->credit_out, p->sends);
 }
 

@@ -10,20 +10,14 @@
  */
 #include "transport/rpcrdma/requester_reply.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
-#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_posted.h"
-#include "transport/rpcrdma/rpcrdma_done.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
-#include "transport/rpcrdma/rpcrdma_padded.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
-#include "transport/rpcrdma/rpcrdma_pull.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 
 /* --- reading a reply -------------------------------------------------------------------------- */
@@ -125,7 +119,7 @@ static bool without_placement(
 {
 	if (!p->placed_call || h->err != RDMA_ERR_INVAL_HTYPE)
 		return false;
-	c->rtr_ops = 0;
+	c->place.ops = 0;
 	return true;
 }
 
@@ -223,8 +217,8 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 	}
 	if (it->type == RPCRDMA_RTR_EXRW || p->place == RPCRDMA_RTR_EXRW)
 		return rpcrdma_bad_reply(c, h->xid, "places its result otherwise than was asked");
-	if (rpcrdma_placed(c, h, it, &p->reply, p->placed, RPCRDMA_PIECES, &n, &f)) {
-		rpcrdma_report(c, h, NULL, &f);
+	if (c->place_ops->placed(c, h, it, &p->reply, p->placed, RPCRDMA_PIECES, &n, &f)) {
+		c->place_ops->report(c, h, NULL, &f);
 		return rpcrdma_bad_reply(c, h->xid, "places its result where it is not");
 	}
 	if (!it->len)
@@ -254,6 +248,12 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	return read_item(c, p, h);
 }
 
+/* Is h the header of a lent reply? Then the credit of the call passes to the RDMA_DONE. */
+static bool is_lent(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	return !rc && h->nreads && c->dialect->legacy && c->requester;
+}
+
 /* Sets p->in, but does not read bytes before the doors to the bytes are closed. 0 or the error for
  * the owner. */
 static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
@@ -268,7 +268,7 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 		return read_placed(c, p, h, b);
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)
 		return rpcrdma_bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
-	if (h->nreads && !rpcrdma_is_lent(c, h, 0))
+	if (h->nreads && !is_lent(c, h, 0))
 		return rpcrdma_bad_reply(c, h->xid, "has a Read list");
 	if (h->has_reply) {
 		if (!p->reply_buf)
@@ -326,10 +326,10 @@ static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 static void put_credits_locked(
 	struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, int rc)
 {
-	if (!rpcrdma_is_lent(c, h, rc))
+	if (!is_lent(c, h, rc))
 		rpcrdma_credit_put(&c->credit_out, p->sends);
-	if (p->dones != c->dones_back)
-		rpcrdma_dones_back_locked(c, p->dones);
+	if (p->dones != c->old.dones_back)
+		c->old_ops->dones_back_locked(c, p->dones);
 }
 
 /* Finds the posted call of a reply, and takes the call off the list; NULL: none. *late: the call
@@ -361,7 +361,7 @@ static struct rpcrdma_posted *take_posted(
 		p = NULL;
 		*late = c->credit_out.orphans > 0;
 		rpcrdma_credit_late(&c->credit_out, orphan_sends_locked(c, h->xid));
-		*done = rpcrdma_is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
+		*done = is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
@@ -390,7 +390,7 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
 		if (done)
-			rpcrdma_send_done(c, h->xid);
+			c->old_ops->send_done(c, h->xid);
 		rpcrdma_msg_done(c, m);
 		return;
 	}
@@ -400,8 +400,8 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	if (!p->repeat)
 		p->error = rc ? rpcrdma_bad_reply(c, h->xid, "has a malformed header")
 			      : read_reply(c, p, h);
-	if (rpcrdma_is_lent(c, h, rc))
-		rpcrdma_pull_reply(c, p, h);
+	if (is_lent(c, h, rc))
+		c->old_ops->pull_reply(c, p, h);
 	else
 		rpcrdma_close_doors(c, p);
 }

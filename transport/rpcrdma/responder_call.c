@@ -14,18 +14,13 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpcrdma/responder_reply.h"
-#include "transport/rpcrdma/rpcrdma_ccp.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
-#include "transport/rpcrdma/rpcrdma_pull.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"
@@ -92,13 +87,13 @@ static void set_room(
 	const struct rpcrdma_dialect *d = c->dialect;
 
 	if (t->placed) {
-		rpcrdma_set_places(c, req, t);
+		c->place_ops->set_places(c, req, t);
 		return;
 	}
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
 		d->bound(0, t->nwrites, t->has_reply, t->nsegs), rpcrdma_reply_sends(d));
-	if (atomic_load_explicit(&c->may_lend, memory_order_relaxed))
+	if (atomic_load_explicit(&c->old.may_lend, memory_order_relaxed))
 		room = MEM_MAX_SIZE;
 	room = room > RPCRDMA_REPLY_HDR ? room - RPCRDMA_REPLY_HDR : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
@@ -121,7 +116,7 @@ void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	uint32_t xid;
 
 	if (t->is_reply) {
-		rpcrdma_reply_pulled(c, t);
+		c->old_ops->reply_pulled(c, t);
 		return;
 	}
 	req = rpc_req_new(&c->x);
@@ -143,7 +138,7 @@ void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	}
 	set_room(c, req, t);
 	req->xprt_priv = t;
-	if (!c->dialect->legacy || !rpcrdma_ccp_serve(c, req))
+	if (!c->dialect->legacy || !c->old_ops->ccp_serve(c, req))
 		rpc_req_deliver(req);
 	return;
 out:
@@ -189,7 +184,7 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
-		rpcrdma_handle_done(c, h);
+		c->old_ops->handle_done(c, h);
 	else
 		c->count.malformed++;
 }
@@ -207,9 +202,9 @@ void rpcrdma_handle_call(
 		return;
 	}
 	if (h->align && !c->requester) /* an end of version 1 does not pad */
-		c->may_lend = c->reads_max > 0;
+		c->old.may_lend = c->reads_max > 0;
 	if (!rc && h->proc == RPCRDMA_XMT_REQ)
-		rc = rpcrdma_as_chunks(h);
+		rc = c->place_ops->as_chunks(h);
 	t = rc ? NULL : rpcrdma_taken_new(h);
 	if (t) {
 		plan_inval(c, t, h);

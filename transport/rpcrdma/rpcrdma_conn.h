@@ -4,15 +4,18 @@
  * rpcrdma_conn: one RPC-over-RDMA connection, for the connection's own files. All other code uses
  * transport/rpc/xprt.h. A file calls only files below it; from the bottom to the top:
  *
- *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc     shared steps
- *   rpcrdma_send, rpcrdma_flow, rpcrdma_negotiate, rpcrdma_error             messages out
- *   rpcrdma_continue, rpcrdma_place, rpcrdma_group, rpcrdma_connprop         parts of versions
- *   rpcrdma_ccp, rpcrdma_padded, rpcrdma_lent, rpcrdma_done                  the dialect of 2005
- *   rpcrdma_taken, rpcrdma_read                                              data that we read
- *   requester_posted, requester_place, requester_call                        our calls
- *   requester_close, rpcrdma_pull, requester_reply                           replies to our calls
- *   responder_reply, responder_call                                          calls of the peer
- *   rpcrdma_progress, rpcrdma_versions, rpcrdma_setup                        the whole
+ *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc   shared steps
+ *   rpcrdma_send, rpcrdma_negotiate, rpcrdma_flow, rpcrdma_error           messages out
+ *   rpcrdma_continue                                                       messages in several
+ * Sends rpcrdma_taken, rpcrdma_read                                            data that we read
+ *   requester_posted, requester_call                                       our calls
+ *   requester_close, requester_reply                                       replies to our calls
+ *   responder_reply, responder_call                                        calls of the peer
+ *   rpcrdma_progress                                                       the loop
+ *   v1/, v2/, old/, place/                                                 parts for some versions
+ *   setup/                                                                 the whole
+ *
+ * The core calls a part for some versions by a table (rpcrdma_dialect.h, rpcrdma_parts.h).
  *
  * Both ends are the same object. `requester` is the side that connected. Calls of the requester go
  * forward, calls of the other side go in reverse (RFC 8167). Reverse calls and their replies are
@@ -43,6 +46,9 @@
  *   - Receives posted >= answers to the calls with credits (credit_out) + credits that we grant. So
  *     each Send of the peer finds a receive.
  *
+ * The parts for some versions only have structures of their own: rpcrdma_v2_state.h (dialects that
+ * talk), rpcrdma_place_state.h (data placed by Sends), rpcrdma_old_state.h (the dialect of 2005).
+ *
  * Locks: `chain` and `lock`. Under `chain` a reply's RDMA Writes and Sends are posted as one. In a
  * dialect that continues messages, `chain` also covers all Sends of a message, even a single one.
  * No thread holds both locks, and no upcall or provider call is made with `lock` held.
@@ -55,19 +61,22 @@
 #include <stdatomic.h>
 
 #include "transport/provider.h"
-#include "transport/rpcrdma/ccp.h"
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_linger_state.h"
+#include "transport/rpcrdma/rpcrdma_msg.h"
+#include "transport/rpcrdma/rpcrdma_old_state.h"
+#include "transport/rpcrdma/rpcrdma_place_state.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
-#include "transport/rpcrdma/rpcrdma_props.h"
 #include "transport/rpcrdma/rpcrdma_stream.h"
+#include "transport/rpcrdma/rpcrdma_v2_state.h"
+#include "transport/rpcrdma/rpcrdma_wc_state.h"
 #include "transport/rpc/xprt.h"
 
 #define RPCRDMA_INLINE_DEFAULT	4096
 #define RPCRDMA_CREDITS_DEFAULT 64
 #define RPCRDMA_CREDITS_MAX	1024
 #define RPCRDMA_REVERSE_CREDITS 16    /* for calls in the reverse direction, ours or the peer's */
-#define RPCRDMA_BATCH		16    /* completions taken at a time */
 #define RPCRDMA_HELD_MAX	16    /* messages that wait for one system call */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
 #define RPCRDMA_UNSENT_MAX	(64u << 20) /* bytes of unsent answers; above, calls wait */
@@ -86,21 +95,6 @@
 #define RPCRDMA_ROOM_MAX    32		 /* most Sends between two grants */
 #define RPCRDMA_STALL_MS    50		 /* a message stalled for so long counts all grants ... */
 #define RPCRDMA_STALLED_MS  30000	 /* ... and for so long ends the connection */
-#define RPCRDMA_RARELY_LONG 8192 /* most bytes of a reply without a Reply chunk, with RDMA_DONE */
-/* Limits of lent replies (rpcrdma_lent.c); beyond, calls wait. */
-#define RPCRDMA_LENT_MAX   64	       /* replies */
-#define RPCRDMA_LENT_BYTES (64u << 20) /* bytes of the lent replies */
-/* Receive buffers for Sends with data: a message, then pages. The first page also takes the end of
- * a message that is too long for the head. */
-#define RPCRDMA_RTR_HEAD 1024
-#define RPCRDMA_RTR_PAGE 4096
-#define RPCRDMA_RTR_OWN	 17
-/* Bytes of one such buffer, which ends with a page. */
-#define RPCRDMA_RTR_BLOCK ((1 + RPCRDMA_RTR_OWN) * RPCRDMA_RTR_PAGE)
-#define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* pieces of a result that came in Sends */
-#define RPCRDMA_RTR_SENDS 16			/* most Sends of a message with data in its Sends */
-#define RPCRDMA_RTR_FIXED 64  /* bytes of the header of a Transmit Request with an item, at most */
-#define RPCRDMA_RTR_HDR	  256 /* bytes of a header with an item that fills a receive buffer */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -112,39 +106,6 @@ enum rpcrdma_state {
 	RPCRDMA_FAILED,
 	RPCRDMA_PULLED,
 	RPCRDMA_CLOSING,
-};
-
-/* One receive buffer of the connection, and the cookie of the posted receive. Progress thread only.
- */
-struct rpcrdma_recv {
-	struct mem_buf *buf; /* NULL: given away with a request, to be replaced */
-	STAILQ_ENTRY(rpcrdma_recv) link;
-};
-
-/* A whole received message. */
-struct rpcrdma_msg {
-	struct rpcrdma_recv *recv; /* of the last Send ... */
-	uint32_t recv_len;	   /* ... of so many bytes */
-	struct mem_buf *joined;	   /* the RPC message, if several Sends brought it; else NULL */
-	uint32_t off, len;	   /* place of the RPC message in joined or recv */
-	unsigned sends;
-	/* The transmissions of a group (rpcrdma_group.c) behind the first, which is in recv. `end`
-	 * is the offset in a receive buffer behind header and message, where data may begin. */
-	uint32_t end;
-	unsigned nmore;
-	struct rpcrdma_part {
-		struct rpcrdma_recv *recv;
-		uint32_t recv_len, off, end; /* the part of the message is [off, end) */
-	} more[RPCRDMA_RTR_SENDS - 1];
-};
-
-/* A group of transmissions that has begun to arrive. Progress thread. */
-struct rpcrdma_group {
-	unsigned count;	       /* of transmissions; 0: no group has begun */
-	bool refused;	       /* we refused the group and drop the rest of it ... */
-	uint32_t xid;	       /* ... which has this XID */
-	struct rpcrdma_hdr *h; /* of the first; allocated with the first group */
-	struct rpcrdma_msg m;
 };
 
 /* The Sends so far of a message that continues. Progress thread. */
@@ -253,18 +214,6 @@ struct rpcrdma_taken {
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
-/* A reply that the peer may read from our memory until RDMA_DONE comes. */
-struct rpcrdma_lent {
-	TAILQ_ENTRY(rpcrdma_lent) link;
-	uint32_t xid;
-	uint64_t since_ns;
-	struct mem_buf *buf;
-	uint32_t len; /* bytes in buf */
-	unsigned ndoors;
-	struct prov_door door[XDR_MAX_PAYLOADS];
-};
-TAILQ_HEAD(rpcrdma_lent_list, rpcrdma_lent);
-
 struct rpcrdma_counts {	    /* progress thread */
 	uint64_t late;	    /* replies without a call */
 	uint64_t malformed; /* messages dropped for their form */
@@ -277,7 +226,10 @@ struct rpcrdma_conn {
 	const struct rpcrdma_dialect *const *dialects; /* our dialects; constant */
 	const struct rpcrdma_dialect *_Atomic dialect; /* the dialect in use */
 	_Atomic bool settled;			       /* the peer speaks `dialect`, too; final */
-	bool refused; /* the peer has refused a dialect by ERR_VERS */
+	bool refused;				   /* the peer has refused a dialect by ERR_VERS */
+	const struct rpcrdma_place_ops *place_ops; /* rpcrdma_parts.h; constant */
+	const struct rpcrdma_v2_ops *v2_ops;
+	const struct rpcrdma_old_ops *old_ops; /* the same */
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;
@@ -287,29 +239,8 @@ struct rpcrdma_conn {
 	uint32_t inline_own;	  /* the size that we offered, both ways */
 	struct rpcrdma_priv peer; /* the peer's offer, if peer_said */
 	bool peer_said;
-	/* rpcrdma_connprop.c */
-	struct rpcrdma_props props; /* the peer's; progress thread */
-	bool props_told;	    /* we have sent our properties; progress thread */
-	/* rpcrdma_place.c: `targets`: our receive buffers have targets. `layout`: of the peer's
-	 * receive buffers. rtr_ops: the operations that the peer takes (RPCRDMA_RTR_XREQ, ...). The
-	 * layout does not change once rtr_ops is not 0. */
-	bool targets; /* constant */
-	struct rpcrdma_rtr_layout layout;
-	/* Sends that the peer takes for a call, and Sends that a reply of the peer may take */
-	unsigned rtr_req_sends, rtr_resp_sends;
-	_Atomic uint32_t rtr_ops;
-	bool layout_known;	/* progress thread */
-	unsigned props_credits; /* taken by our properties and not back; progress thread */
-	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in one of our headers */
-	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
-	bool remote_inv;		      /* replies may invalidate: both sides agreed */
-	/* rpcrdma_ccp.c, in the dialect of 2005; progress thread, or the connecting thread before
-	 */
-	bool shy;		    /* the peer may speak version 1: we lend nothing */
-	bool configured;	    /* the ends have exchanged limits: */
-	uint32_t ccp_send;	    /* most bytes of a Send of ours */
-	uint32_t ccp_align;	    /* of the peer's receive buffers, 0: none */
-	_Atomic bool may_lend;	    /* the peer takes Read chunks in replies */
+	bool remote_inv; /* replies may invalidate: both sides agreed */
+	struct rpcrdma_place_state place;
 	_Atomic unsigned reads_max; /* RDMA Reads of the peer's memory at a time */
 	unsigned nrecvs;
 	uint32_t reverse; /* calls that the requester takes: RPCRDMA_REVERSE_CREDITS or less */
@@ -318,21 +249,14 @@ struct rpcrdma_conn {
 	/* progress thread */
 	struct rpcrdma_recv *recvs;
 	STAILQ_HEAD(, rpcrdma_recv) to_post;
-	struct prov_wc wc[RPCRDMA_BATCH]; /* polled, wc[iwc..nwc) not yet handled */
-	int iwc, nwc;
-	struct prov_wc *later; /* polled while forget() waited; handled after wc */
-	size_t nlater, later_cap, ilater;
+	struct rpcrdma_wc_state wcs;
 	/* waiting: for memory; pulls: for RDMA Reads; come: all of them has come (rpcrdma_read.c)
 	 */
 	struct rpcrdma_taken_list waiting, pulls, come;
 	struct rpcrdma_hdr hdr; /* of the message being handled */
 	struct rpcrdma_join join;
-	struct rpcrdma_group group;
-	uint32_t last_grant;  /* in a dialect that talks; at least 1 */
-	unsigned calls_heard; /* messages received in the dialect, up to 2 */
-	uint64_t stalled_ns;  /* since when no Send of `stalled` could leave, 0: not stalled */
-	uint64_t read_ns;     /* when an RDMA Read last began or ended */
-	bool no_memory;	      /* the backlog has waited for memory since no_memory_ns ... */
+	uint64_t read_ns; /* when an RDMA Read last began or ended */
+	bool no_memory;	  /* the backlog has waited for memory since no_memory_ns ... */
 	uint64_t no_memory_ns;
 	uint64_t alone_ns; /* ... since when no call under way has memory, 0: one has */
 	bool said_no_memory;
@@ -349,20 +273,14 @@ struct rpcrdma_conn {
 	_Atomic bool handling;
 	_Atomic pthread_t handler;
 
-	/* rpcrdma_lent.c */
-	struct rpcrdma_lent_list lent, returned; /* under lock; returned: doors being closed */
-	_Atomic unsigned nlent;			 /* in both lists */
-	_Atomic size_t lent_bytes;
+	struct rpcrdma_old_state old;
 
 	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
 	/* Segments of calls with more than RPCRDMA_SEGS_FREE. segs: of calls being served.
 	 * segs_out: of calls answered while the provider had bytes to send. */
 	_Atomic unsigned segs, segs_out;
-	/* rpcrdma_linger.c */
-	_Atomic uint64_t linger_ns;
-	_Atomic bool lingered;	   /* a call has stayed since the last sleep */
-	_Atomic bool sound_asleep; /* set by the progress thread */
-	unsigned brief;		   /* how many sleeps are to be brief; progress thread */
+
+	struct rpcrdma_linger_state linger;
 
 	_Atomic bool starved; /* calls or receives wait for memory: progress() looks again soon */
 
@@ -381,27 +299,14 @@ struct rpcrdma_conn {
 	/* Calls of several Sends that the owners took back; only xid and sends are valid. */
 	struct rpcrdma_posted_list orphans;
 	unsigned patient; /* credits of patient calls that are SENT */
-	/* Our RDMA_DONEs (rpcrdma_pull.c), and how many credits of RDMA_DONEs are back */
-	uint32_t dones_sent, dones_back;
-	char why[200]; /* why we broke the connection, "" if not */
+	char why[200];	  /* why we broke the connection, "" if not */
 
 	/* We closed the connection after an error of the peer or for want of memory. A later
 	 * message may lack a part, so the progress thread drops later messages. */
 	_Atomic bool broken;
 
-	/* rpcrdma_flow.c, in a dialect that talks */
-	_Atomic uint32_t room;	 /* Sends that the peer's last message permits */
-	_Atomic uint32_t banked; /* Sends that all messages of the peer together permit */
-	_Atomic uint32_t run;	 /* Sends of continued messages since the peer's last message */
-	/* Messages received since our last grant. `unowed`: at least one was no call. A call gets
-	 * an answer, which grants. */
-	_Atomic uint32_t unsaid;
-	_Atomic bool unowed;
-	_Atomic bool stalls;	      /* `stalled` is not empty ... */
-	_Atomic size_t stalled_bytes; /* ... and holds so many bytes */
+	struct rpcrdma_v2_state v2;
 	pthread_mutex_t chain;
-	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain ... */
-	unsigned stalled_credits;		/* ... and the credits of the calls in `stalled` */
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)

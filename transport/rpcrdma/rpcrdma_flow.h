@@ -14,6 +14,13 @@ struct rpcrdma_lead {
 	struct prov_wr *wr;
 };
 
+/* The Sends of a call. */
+struct rpcrdma_sends {
+	struct rpcrdma_lead lead;
+	struct prov_wr last;
+	struct mem_buf *held; /* memory of the last */
+};
+
 /* Frees the Sends. An empty lead is zero, and any lead is zero afterwards. */
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
 /* Posts the Sends of a message, lead and last, and releases lead. Sends without a grant follow

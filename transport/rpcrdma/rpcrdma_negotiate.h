@@ -28,10 +28,12 @@ void rpcrdma_unanswered(struct rpcrdma_conn *c);
 struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
 /* The peer's properties are known now. Progress thread. */
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
-/* The peer's limits, in the dialect of 2005: bytes inline, alignment of the peer's receive buffers,
- * RDMA Reads of the peer's memory at a time. Progress thread. */
-void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads);
 /* Responder: the versions to name in ERR_VERS. Any thread. */
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
+/* Sets the sizes of Sends from the offers of both sides. For a peer without an offer the dialect
+ * has a size. Where the ends exchange properties, the properties count and not private data.
+
+ * Progress thread, or the connecting thread before. */
+void rpcrdma_set_inline(struct rpcrdma_conn *c);
 
 #endif

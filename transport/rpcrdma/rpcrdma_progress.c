@@ -10,24 +10,19 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpc/cork.h"
 #include "transport/rpcrdma/requester_call.h"
 #include "transport/rpcrdma/requester_close.h"
 #include "transport/rpcrdma/requester_reply.h"
 #include "transport/rpcrdma/responder_call.h"
-#include "transport/rpcrdma/rpcrdma_connprop.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
-#include "transport/rpcrdma/rpcrdma_group.h"
 #include "transport/rpcrdma/rpcrdma_hold.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
 #include "transport/rpcrdma/rpcrdma_linger.h"
 #include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
 #include "transport/rpcrdma/rpcrdma_wc.h"
@@ -47,7 +42,7 @@ static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 	rpcrdma_heard(c, h, rc);
 	if (rc)
 		return false;
-	rpcrdma_tell_props(c, h);
+	c->v2_ops->tell_props(c, h);
 	return rpcrdma_hdr_is_grant(h);
 }
 
@@ -100,15 +95,15 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	if (!rpcrdma_join(c, h, rc, r, wc, &m))
 		return;
 	if (!rc && h->proc == RDMA_CONNPROP) {
-		rpcrdma_handle_props(c, h, &m);
+		c->v2_ops->handle_props(c, h, &m);
 		return;
 	}
 	if (!rc && h->proc == RPCRDMA_REPT_ERR && h->dir == RPCRDMA_DIR_CALL) {
-		rpcrdma_reported(c, h);
+		c->place_ops->reported(c, h);
 		rpcrdma_msg_done(c, &m);
 		return;
 	}
-	if (c->dialect->places && !rpcrdma_group_join(c, &h, rc, &m, fail_reply))
+	if (c->dialect->places && !c->place_ops->group_join(c, &h, rc, &m, fail_reply))
 		return;
 	/* an error is never answered, however malformed (RFC 8166 section 4.5) */
 	call = h->proc != RDMA_ERROR &&
@@ -124,7 +119,7 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	struct rpcrdma_posted *p = (struct rpcrdma_posted *)(uintptr_t)wc->cookie;
 
 	if (wc->cookie & RPCRDMA_LENT_COOKIE) {
-		rpcrdma_lent_closed(c, (struct rpcrdma_lent *)(uintptr_t)(wc->cookie - 1));
+		c->old_ops->lent_closed(c, (struct rpcrdma_lent *)(uintptr_t)(wc->cookie - 1));
 		return;
 	}
 	if (!p)
@@ -145,7 +140,7 @@ static void handle_down(struct rpcrdma_conn *c)
 	pthread_mutex_unlock(&c->lock);
 	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
 	rpcrdma_unanswered(c);
-	rpcrdma_lent_drop_all(c);
+	c->old_ops->lent_drop_all(c);
 	rpcrdma_read_drop_all(c);
 	while ((p = TAILQ_FIRST(&c->closing))) {
 		p->closed = true;
@@ -256,8 +251,8 @@ static void watch_reads(struct rpcrdma_conn *c)
 static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
 {
 	int most = c->starved || c->no_memory ? RPCRDMA_STARVED_MS
-		   : c->stalls		      ? RPCRDMA_STALL_MS
-		   : c->nlent		      ? (int)rpcrdma_lent_ms + 1
+		   : c->v2.stalls	      ? RPCRDMA_STALL_MS
+		   : c->old.nlent	      ? (int)rpcrdma_lent_ms + 1
 		   : c->reads		      ? (int)rpcrdma_pull_ms + 1
 					      : -1;
 
@@ -274,7 +269,8 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	rpcrdma_reply_failed(c);
 	feed(c);
 	watch_reads(c);
-	rpcrdma_lent_look(c);
+	if (c->old.nlent)
+		c->old_ops->lent_look(c);
 	rpcrdma_flow_look(c);
 	rpcrdma_send_backlog(c); /* a failed or taken-back call may have returned a credit */
 	if (!handle_some(c)) {

@@ -21,7 +21,7 @@
 
 #include "transport/clock.h"
 #include "transport/rpcrdma/rpcrdma_flow.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 #include "transport/rpcrdma/rpcrdma_taken.h"
 
 void rpcrdma_read_drop_all(struct rpcrdma_conn *c)
@@ -53,9 +53,10 @@ static bool has_room(struct rpcrdma_conn *c, uint32_t bytes)
 	size_t pulled = atomic_load_explicit(&c->pulled, memory_order_relaxed);
 	uint64_t sent;
 
-	if (atomic_load_explicit(&c->nlent, memory_order_relaxed) && rpcrdma_lends_enough(c))
+	if (atomic_load_explicit(&c->old.nlent, memory_order_relaxed) &&
+		c->old_ops->lends_enough(c))
 		return false;
-	if (c->stalls && rpcrdma_flow_holds_enough(c))
+	if (c->v2.stalls && rpcrdma_flow_holds_enough(c))
 		return false;
 	if (c->prov->unsent &&
 		c->prov->unsent(c->pc, &sent) > mem_pool_share(c->pool, RPCRDMA_UNSENT_MAX))

@@ -12,9 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "transport/rpcrdma/rpcrdma_padded.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
 
 struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 {
@@ -134,7 +132,7 @@ int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const st
 	t->msg_len = m->len;
 	rc = plan_reads(t, nomsg);
 	if (!rc && t->placed)
-		rc = rpcrdma_taken_place(c, t, h, m);
+		rc = c->place_ops->taken_place(c, t, h, m);
 	if (!rc)
 		rc = plan_positions(t);
 	if (!rc && !nomsg) {

@@ -17,40 +17,40 @@
 
 bool rpcrdma_wc_fill(struct rpcrdma_conn *c)
 {
-	if (c->iwc < c->nwc || c->ilater < c->nlater)
+	if (c->wcs.iwc < c->wcs.nwc || c->wcs.ilater < c->wcs.nlater)
 		return true;
 	rpcrdma_unhold(c);
-	c->iwc = 0;
-	c->nwc = c->prov->poll(c->pc, c->wc, RPCRDMA_BATCH);
-	return c->nwc > 0;
+	c->wcs.iwc = 0;
+	c->wcs.nwc = c->prov->poll(c->pc, c->wcs.wc, RPCRDMA_BATCH);
+	return c->wcs.nwc > 0;
 }
 
 bool rpcrdma_wc_next(struct rpcrdma_conn *c, struct prov_wc *wc)
 {
 	if (!rpcrdma_wc_fill(c))
 		return false;
-	if (c->iwc < c->nwc) {
-		*wc = c->wc[c->iwc++];
+	if (c->wcs.iwc < c->wcs.nwc) {
+		*wc = c->wcs.wc[c->wcs.iwc++];
 		return true;
 	}
-	*wc = c->later[c->ilater++];
-	if (c->ilater == c->nlater)
-		c->ilater = c->nlater = 0;
+	*wc = c->wcs.later[c->wcs.ilater++];
+	if (c->wcs.ilater == c->wcs.nlater)
+		c->wcs.ilater = c->wcs.nlater = 0;
 	return true;
 }
 
 static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
-	if (c->nlater == c->later_cap) {
-		size_t cap = c->later_cap ? c->later_cap * 2 : 64;
-		struct prov_wc *more = realloc(c->later, cap * sizeof(*more));
+	if (c->wcs.nlater == c->wcs.later_cap) {
+		size_t cap = c->wcs.later_cap ? c->wcs.later_cap * 2 : 64;
+		struct prov_wc *more = realloc(c->wcs.later, cap * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		c->later = more;
-		c->later_cap = cap;
+		c->wcs.later = more;
+		c->wcs.later_cap = cap;
 	}
-	c->later[c->nlater++] = *wc;
+	c->wcs.later[c->wcs.nlater++] = *wc;
 	return 0;
 }
 
@@ -79,9 +79,11 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	p->closed |= c->down; /* no completion follows the last */
 	/* search both arrays in any case: no completion may name p afterwards */
 	if (!p->closed) {
-		p->closed = take_closed(c->wc + c->iwc, (size_t)(c->nwc - c->iwc), p);
-		if (c->nlater)
-			p->closed |= take_closed(c->later + c->ilater, c->nlater - c->ilater, p);
+		p->closed =
+			take_closed(c->wcs.wc + c->wcs.iwc, (size_t)(c->wcs.nwc - c->wcs.iwc), p);
+		if (c->wcs.nlater)
+			p->closed |= take_closed(
+				c->wcs.later + c->wcs.ilater, c->wcs.nlater - c->wcs.ilater, p);
 	}
 	while (!p->closed) {
 		int n = c->prov->poll(c->pc, wc, RPCRDMA_BATCH);

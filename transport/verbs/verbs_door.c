@@ -12,9 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "transport/log.h"
 #include "transport/verbs/verbs_mem.h"
 #include "transport/verbs/verbs_queue.h"
 

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "transport/verbs/verbs_end.h"

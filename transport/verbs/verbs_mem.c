@@ -10,7 +10,6 @@
 #include "transport/verbs/verbs_mem.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -21,7 +21,7 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
-#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
 
 #define MORE_ROOM 4096 /* bytes that an error asks for, beside the present room */
 
