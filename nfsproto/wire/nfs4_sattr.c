@@ -173,14 +173,8 @@ static void get_acl(struct xdr_in *x, struct nfs4_opaque *acl)
 		*acl = (struct nfs4_opaque){x->base + start, (uint32_t)(x->pos - start)};
 }
 
-uint32_t nfs4_sattr_decode(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_owners *owners)
-{
-	return nfs4_sattr_decode_acl(f, s, NULL, owners);
-}
-
-uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
-	struct nfs4_opaque *acl, struct nfs4_owners *owners)
+uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl,
+	struct nfs4_owners *owners)
 {
 	uint32_t status = check_mask(&f->mask, acl);
 	struct xdr_in x;

@@ -33,8 +33,6 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MS UINT64_C(1000000)
-
 struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	if (!t)
