@@ -73,7 +73,8 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 /* The hook to look up users and groups by name (user@domain: RFC 8881 section 5.9). Coders of
  * attributes use the hook; without a hook, or without a function in the hook, owners are
  * numbers. */
-#define NFS4_OWNER_MAX 255
+#define NFS4_OWNER_MAX	  255
+#define NFS4_OWNER_ACCEPT 1024u /* bytes of an owner string that is taken from a peer */
 struct nfs4_owners {
 	/* True and *id if name is known. */
 	bool (*to_id)(struct nfs4_owners *owners, const char *name, uint32_t len, bool group,
