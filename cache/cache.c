@@ -21,9 +21,9 @@ struct cache {
 	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
-	pthread_mutex_t lock;	/* what follows */
+	pthread_mutex_t lock;	/* of the fields below */
 	struct cache_ring ring; /* the hand is at its head */
-	unsigned n;		/* blocks in it */
+	unsigned n;		/* blocks in the ring */
 };
 
 static void count(cache_counter *c, uint64_t n)
@@ -136,7 +136,7 @@ static void block_free(struct cache *c, struct cache_block *b)
 	free(b);
 }
 
-/* The file ends in b, or did when the READ was made. */
+/* The file ends in b, or ended there when the READ was made. */
 static void set_at_end_locked(struct cache_block *b)
 {
 	if (!b->at_end)
@@ -144,7 +144,7 @@ static void set_at_end_locked(struct cache_block *b)
 	b->at_end = true;
 }
 
-/* Takes b out of its file. */
+/* Removes b from its file. */
 static void unlink_locked(struct cache_block *b)
 {
 	LIST_REMOVE(b, chain);
@@ -163,7 +163,7 @@ static void leave_ring(struct cache *c, struct cache_block *b)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the block at the hand, if it has no chances left and its file can be locked. */
+/* Takes the block at the hand, if the block has no chances left and the file's lock is free. */
 static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = TAILQ_FIRST(&c->ring);
@@ -186,7 +186,7 @@ static struct cache_block *evict_at_hand_locked(struct cache *c, const struct ca
 	return b;
 }
 
-/* Evicts one block. The caller has the lock of held. False: no block may go. */
+/* Evicts one block. The caller has the lock of held. False: no block may be evicted. */
 static bool evict(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = NULL;
@@ -254,7 +254,7 @@ static struct cache_block *block_new_locked(
 	return b;
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waits ------------------------------------------------------------------------------------ */
 
 static void take_waits_locked(struct cache_block *b, struct cache_wait_list *to)
 {
@@ -292,9 +292,9 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* How many of the n bytes at `in` of b's buffer there are: n, or fewer at the end of the file; -1:
- * none of them. A request may reach to the end of the page in which the file ends. The kernel asks
- * for later pages only if the file has grown; then the server must be asked. */
+/* How many of the n bytes at `in` of b's buffer are there: n, or fewer at the end of the file; -1:
+ * none. A request may reach to the end of the page in which the file ends. The kernel asks for
+ * later pages only if the file has grown; then the server must be asked. */
 static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 {
 	if (in + n <= b->len)
@@ -389,8 +389,8 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
 }
 
-/* Is block i of f absent? With `whole`, a piece is freed and counts as absent. Without, so does a
- * piece that the kernel has fully read and that does not cover [off, end). */
+/* Is block i of f absent, or a piece to be replaced? Frees such a piece: with `whole`, any piece;
+ * without, a piece that the kernel has fully read and that does not cover [off, end). */
 static bool absent_locked(
 	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
 {
@@ -456,8 +456,9 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 		c, f, off / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE, size, false, b, max, at);
 }
 
-/* b has got n bytes. True if b is dropped or empty, and the caller frees b. The end of the file is
- * unknown if the file was changed meanwhile: the answer may be from before the change. */
+/* The READ of b has brought n bytes. True if b is dropped or empty; the caller then frees b. If the
+ * file was changed during the READ, the end of the file is unknown: the answer may be from before
+ * the change. */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
 {
 	if (b->dropped)
@@ -517,7 +518,7 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 	return true;
 }
 
-/* Drops b; a READ under way finds that out later. */
+/* Drops b. The thread that ends a READ in flight finds b dropped. */
 static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
 {
 	struct cache *c = b->file->cache;
@@ -546,7 +547,7 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 
 	if (!cache_reserve(c, f, 0, 1, size, &b, 1, &at))
 		return;
-	/* only the thread that reserved a READING block looks at its memory */
+	/* only the thread that reserved a READING block looks at the block's memory */
 	if (atomic_load(&f->drops) != drops || b->buf->size != buf->size) {
 		cache_filled(f, &b, 1, 0, false);
 		return;
@@ -577,15 +578,15 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
 	struct cache_block *b;
 
-	/* before the look at count: a thread that has just made a block sees the drop, or this one
-	 * sees the block (cache_give()) */
+	/* Before the look at count. If a thread makes a block at this moment, either that thread
+	 * sees the drop, or this thread sees the block (cache_give()). */
 	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
 	pthread_mutex_lock(&f->lock);
 	while ((b = LIST_FIRST(&f->ends)))
 		drop_locked(b, &ready);
-	/* look up each block, or walk through all chains: whichever is shorter */
+	/* look up each block, or walk through all chains, as is shorter */
 	if (last - first < f->nchains)
 		for (uint64_t i = first; i <= last; i++) {
 			b = lookup_locked(f, i);

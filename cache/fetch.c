@@ -30,7 +30,7 @@ struct fetches {
 	struct nfs_client *client;
 	uint32_t rsize;
 	struct batch_pool parts;
-	pthread_mutex_t lock; /* what follows; a leaf */
+	pthread_mutex_t lock; /* of the fields below; a leaf */
 	SLIST_HEAD(, fetch) spare;
 	unsigned pending;
 };
@@ -175,7 +175,7 @@ static void fetch_free(struct fetches *all, struct fetch *x)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* The READs of x have brought got bytes from its beginning. */
+/* The READs of x have brought got bytes from the beginning of x. */
 static void finish(struct fetch *x, uint32_t got, bool eof)
 {
 	struct fetches *all = x->by->all;
@@ -199,7 +199,7 @@ static void fill(struct fetch *x, struct part *p)
 	op->u.read.moves = x->n == 1 && op->u.read.to.len == x->block[0]->cap;
 }
 
-/* op may have brought its data in another place. The block takes over that place, if it may;
+/* op may have brought the data in another place. If `may`, the block takes over the place;
  * otherwise the data is copied. */
 static void stay(struct fetch *x, struct nfs_op *op, bool may)
 {

@@ -9,7 +9,7 @@
 
 #include "transport/clock.h"
 
-#define LINKS_MAX 64u /* WRITEs whose answers may overtake the answer to an earlier WRITE */
+#define LINKS_MAX 64u /* WRITEs that may be answered before an earlier WRITE is */
 
 struct filechange_links {
 	unsigned n;
@@ -42,8 +42,8 @@ static bool same(const struct fileversion *a, const struct fileversion *b)
 	return a->change == b->change && a->size == b->size;
 }
 
-/* Servers let change attributes grow, as far as they say. An attribute made from a coarse time may
- * stay while the file grows. */
+/* Servers say that change attributes grow. An attribute made from a coarse time may stay the same
+ * while the file grows. */
 static bool newer(const struct fileversion *a, const struct fileversion *b)
 {
 	return a->change > b->change || (a->change == b->change && a->size > b->size);
@@ -80,8 +80,8 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 	f->known = true;
 }
 
-/* Another client has changed the file. With a v that is no older than `known`, and no earlier state
- * of the same tick, the change is not just a server's loss of changes. */
+/* Another client has changed the file. A server's loss of changes does not explain the change if v
+ * is no older than `known` and no earlier state of the same tick. */
 static void foreign_locked(
 	struct filechange *f, const struct fileversion *known, const struct fileversion *v)
 {
@@ -101,14 +101,14 @@ static void stale_locked(struct filechange *f)
 	atomic_fetch_add(&f->dropping, 1);
 }
 
-/* Has this mount changed the file other than by WRITE after `since`, or is it about to? */
+/* Has this mount changed the file other than by WRITE after `since`? Or is such a change in
+ * flight? */
 static bool touched_since(const struct filechange *f, uint64_t since)
 {
 	return atomic_load(&f->touching) || atomic_load(&f->touched) > since;
 }
 
-/* --- WRITEs of this mount's --------------------------------------------------------------------
- */
+/* --- WRITEs of this mount --------------------------------------------------------------------- */
 
 void filechange_begin(struct filechange *f)
 {
@@ -141,8 +141,8 @@ static void extend_locked(struct filechange *f)
 	}
 }
 
-/* A WRITE turned version `before` into `after`. If the two are equal they tell nothing: many WRITEs
- * may fall into one tick of the server's clock. */
+/* A WRITE turned version `before` into `after`. Two equal versions tell nothing: many WRITEs may
+ * fall into one tick of the server's clock. */
 static void join_locked(
 	struct filechange *f, const struct fileversion *before, const struct fileversion *after)
 {
@@ -187,7 +187,7 @@ static void take_locked(struct filechange *f, const struct nfs_data_attr *a)
 		f->unproved = true;
 }
 
-/* No WRITE is under way any more, and links remain. Takes the newest version at the end of a
+/* No WRITE is in flight any more, and links remain. Takes the newest version at the end of a
  * link. */
 static void gap_locked(struct filechange *f)
 {
@@ -196,9 +196,9 @@ static void gap_locked(struct filechange *f)
 			f->version = f->links->link[i].after;
 }
 
-/* The version that another client left where the chain has a gap. No WRITE of this mount made that
- * version, and it is no older than the end of the chain. NULL: each gap may come from a server's
- * loss of changes. */
+/* The version that another client left where the chain has a gap. No WRITE of this mount made the
+ * version, and the version is no older than the end of the chain. NULL: each gap may come from a
+ * server's loss of changes. */
 static const struct fileversion *gap_from_locked(const struct filechange *f)
 {
 	const struct filechange_links *l = f->links;
@@ -243,7 +243,7 @@ static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 		foreign_locked(f, &known, gap && !from ? NULL : &left);
 		return FILECHANGE_FOREIGN;
 	}
-	/* less: the server says that it counts changes, but does not */
+	/* less: the server claims to count changes, but does not */
 	return grown == f->begun ? FILECHANGE_OURS : FILECHANGE_ASSUMED;
 }
 
@@ -288,8 +288,7 @@ void filechange_touch_end(struct filechange *f)
 	atomic_fetch_sub(&f->touching, 1);
 }
 
-/* --- what only looks ---------------------------------------------------------------------------
- */
+/* --- answers to operations without effect ----------------------------------------------------- */
 
 static enum filechange_by look_locked(
 	struct filechange *f, const struct fileversion *v, uint64_t asked)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * written: the data that was written to one file, and the waits for that data (writeback.h).
+ * written: the data that was written to one file, and the waits for the data (writeback.h).
  */
 #include <assert.h>
 #include <errno.h>
@@ -10,17 +10,18 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* The verifier of this server changes all the time: the limit in COMMITs, or in WRITEs, which count
- * 1 / COMMIT_ROUND. WRITEs of several connections may tell of one restart several times. */
+/* With that many new verifiers during one wait, the server's verifier changes all the time. A
+ * COMMIT counts COMMIT_ROUND, a WRITE 1: the WRITEs of several connections may tell of one restart
+ * several times. */
 #define ROUNDS_MAX   8u
 #define COMMIT_ROUND 8u
-/* UNSTABLE data is committed when no WRITE of it was answered for COMMIT_IDLE_NS, or when the
- * oldest of it is COMMIT_AGE_NS old. */
+/* UNSTABLE data is committed when the last answer to a WRITE is COMMIT_IDLE_NS old, or when the
+ * oldest such data is COMMIT_AGE_NS old. */
 #define COMMIT_IDLE_NS (5 * NSEC_PER_SEC)
 #define COMMIT_AGE_NS  (10 * NSEC_PER_SEC)
 
-/* UNSTABLE data is to be written again, so every wait starts anew. A COMMIT under way has no
- * meaning for those waits any more. */
+/* UNSTABLE data is to be written again, so every wait starts anew. The result of a COMMIT in flight
+ * has no meaning for the waits any more. */
 static void begin_again_locked(struct written *f, unsigned round)
 {
 	struct writeback_wait *w;
@@ -128,7 +129,7 @@ void written_list_locked(struct written *f)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* The server may have lost bytes of f, and another client may have written in their place: a
+/* The server may have lost bytes of f, and another client may have written in the same place: a
  * loss. */
 static void give_up_locked(struct written *f)
 {
@@ -136,7 +137,7 @@ static void give_up_locked(struct written *f)
 		return;
 	log_always_error(
 		"the server restarted before %llu bytes of a file were committed, and another "
-		"client has changed the file: they are not written again and may be lost",
+		"client has changed the file: the bytes are not written again and may be lost",
 		(unsigned long long)f->dirty.given_up);
 	f->dirty.given_up = 0;
 	filedata_lost(f->data, -EIO);
@@ -284,13 +285,12 @@ void writeback_redo(struct written *f)
 bool written_restarted(enum filedata_verf is)
 {
 	if (is == FILEDATA_LOST)
-		log_always_error(
-			"the server restarted before data of a file was committed: what was "
-			"written by O_DIRECT, appended or copied may be lost");
+		log_always_error("the server restarted before data of a file was committed: data "
+				 "written by O_DIRECT, appended or copied may be lost");
 	return is != FILEDATA_SAME;
 }
 
-/* --- committing by itself --------------------------------------------------------------------- */
+/* --- COMMITs without a waiting program -------------------------------------------------------- */
 
 void written_keeps_locked(struct written *f)
 {
@@ -339,7 +339,7 @@ static void wait_ends_locked(
 	TAILQ_INSERT_TAIL(done, w, link);
 }
 
-/* A COMMIT with that gen has failed, or has made all data safe. Ends the waits that need it. */
+/* A COMMIT with gen has failed, or has made all data safe. Ends the waits that need the COMMIT. */
 static void committed_locked(struct written *f, uint64_t gen, struct writeback_waits *done)
 {
 	struct writeback_wait *w, *next;

@@ -11,7 +11,7 @@
 #include "cache/writeback_impl.h"
 #include "transport/clock.h"
 
-#define MUCH	   (8ull << 20) /* so many NEW bytes of a file are sent without waiting for more */
+#define MUCH	   (8ull << 20) /* that many NEW bytes of a file are sent without waiting for more */
 #define AGE_NS	   NSEC_PER_SEC
 #define TICK_FILES 64
 
@@ -106,7 +106,7 @@ size_t writeback_bytes(const struct writeback *all)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* After [off, end) was put: sends a run that need not wait for more. */
+/* [off, end) was put. Sends a run that need not wait for more data. */
 static void put_end(struct written *f, uint64_t end, bool whole)
 {
 	if (dirty_bytes(&f->dirty, DIRTY_NEW) >= MUCH)

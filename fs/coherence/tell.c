@@ -13,7 +13,7 @@
 #include "fs/kernel/request.h"
 #include "transport/clock.h"
 
-/* Milliseconds since then, 1 at least; 0: there was no such time. */
+/* Milliseconds since `then`, 1 at least; 0 for 0. */
 static uint64_t ms_since(uint64_t then)
 {
 	uint64_t ms = clock_age(clock_ns(), then) / NSEC_PER_MSEC;

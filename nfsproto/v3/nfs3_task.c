@@ -27,7 +27,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/clock.h"

@@ -14,7 +14,7 @@
 #define RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
 
 #include "nfsproto/wire/nfs4_xdr.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 #define NFS4_NOBODY 65534u
 

@@ -18,6 +18,9 @@
 #include <time.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/rpcrdma_versions.h"
 
 #define PROG	  0x20000777
 #define MAX_DEPTH 64

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/rpcrdma_versions.h"
 #include "transport/rpcrdma/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"

@@ -9,6 +9,7 @@
 
 #include "scripted-peer.h"
 #include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
 
 #define HEAD 1024u /* of the end's receive buffers, before the targets (rpcrdma_place.c) ... */
 #define PAGE 4096u

@@ -23,6 +23,9 @@
 #include <stdlib.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/rpcrdma_versions.h"
 
 #define SCRIPTED_CHECK(what)                                                                       \
 	do {                                                                                       \

@@ -271,14 +271,14 @@ static void a_file_may_be_believed_to_have_too_many_names(void **state)
 	/* the kernel may still believe a name that is being taken back */
 	names_take_back_name(n, dir, "a");
 	assert_false(names_too_many(n, file, 1, true));
-	atomic_fetch_add(&dir->taking_back, 1);
+	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	assert_true(names_too_many(n, file, 1, true));
 	names_unsure(n, file);
 	assert_true(names_too_many(n, file, 1, true));
 	assert_false(names_too_many(n, file, 1, false));
 	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
 	assert_false(names_too_many(n, file, 1, false));
-	atomic_fetch_sub(&dir->taking_back, 1);
+	atomic_fetch_sub(&dir->dirnames.recalls, 1);
 	assert_false(names_too_many(n, file, 1, true));
 }
 

@@ -14,6 +14,9 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_connprop.h"
+#include "transport/rpcrdma/rpcrdma_setup.h"
+#include "transport/rpcrdma/rpcrdma_versions.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
 

@@ -7,12 +7,14 @@
  * Sends as the peer takes and our credits allow. A result that fits into one Send comes in a Send.
  * A longer result comes by RDMA Writes, which need no round trip either and put the data in place.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/requester_place.h"
 
 #include <errno.h>
 
 #include "transport/rpc/rpc_auth.h"
+#include "transport/rpcrdma/requester_posted.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
 {

@@ -10,17 +10,20 @@
  * messages. A reply that fits nowhere becomes an RDMA_ERROR. RDMA Writes and the Send behind them
  * are one chain: no other thread posts in between.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/responder_reply.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/rpcrdma_hold.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
+#include "transport/rpcrdma/rpcrdma_taken.h"
 
 struct answer {
 	struct rpcrdma_conn *c;
@@ -430,21 +433,11 @@ static int answer(struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct 
 
 /* --- errors and the ends of a request --------------------------------------------------------- */
 
-void rpcrdma_send_error(
-	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f)
+void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends)
 {
-	struct rpcrdma_hdr h;
-	int rc;
-
-	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_REPLY, RDMA_ERROR);
-	h.vers = vers;
-	h.err = f->err;
-	h.err_arg = f->arg;
-	h.err_index = f->index;
-	rpcrdma_offer(c, &h.vers_low, &h.vers_high);
-	rc = rpcrdma_post_hdr(c, &h);
-	if (rc && rc != -ENOTCONN)
-		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
+	pthread_mutex_lock(&c->lock);
+	rpcrdma_credit_put(&c->credit_in, sends);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static void end(struct rpcrdma_conn *c, struct rpcrdma_taken *t, struct rpc_req *req)

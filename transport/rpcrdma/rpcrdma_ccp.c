@@ -11,6 +11,8 @@
  * The draft does not say whether sizes count the transport's header. Our Sends keep to the sizes
  * with the header; our receive buffers have room for the header besides.
  */
+#include "transport/rpcrdma/rpcrdma_ccp.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -18,7 +20,10 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_padded.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */

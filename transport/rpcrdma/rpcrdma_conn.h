@@ -2,15 +2,24 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_conn: one RPC-over-RDMA connection, for the connection's own files. All other code uses
- * transport/rpc/xprt.h. The larger parts of a connection have headers of their own: requester.h,
- * responder.h, rpcrdma_continue.h, rpcrdma_flow.h, rpcrdma_lent.h, rpcrdma_place.h.
+ * transport/rpc/xprt.h. A file calls only files below it; from the bottom to the top:
+ *
+ *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc     shared steps
+ *   rpcrdma_send, rpcrdma_flow, rpcrdma_negotiate, rpcrdma_error             messages out
+ *   rpcrdma_continue, rpcrdma_place, rpcrdma_group, rpcrdma_connprop         parts of versions
+ *   rpcrdma_ccp, rpcrdma_padded, rpcrdma_lent, rpcrdma_done                  the dialect of 2005
+ *   rpcrdma_taken, rpcrdma_read                                              data that we read
+ *   requester_posted, requester_place, requester_call                        our calls
+ *   requester_close, rpcrdma_pull, requester_reply                           replies to our calls
+ *   responder_reply, responder_call                                          calls of the peer
+ *   rpcrdma_progress, rpcrdma_versions, rpcrdma_setup                        the whole
  *
  * Both ends are the same object. `requester` is the side that connected. Calls of the requester go
  * forward, calls of the other side go in reverse (RFC 8167). Reverse calls and their replies are
  * always inline. Each side makes calls in one direction and takes calls in the other:
  *
- *   a call that we make     struct rpcrdma_posted   requester_call.c, requester_reply.c
- *   a call that we take     struct rpcrdma_taken    responder_call.c, responder_reply.c
+ *   a call that we make     struct rpcrdma_posted   requester_*.c
+ *   a call that we take     struct rpcrdma_taken    responder_*.c
  *
  * States of a posted call. `lock` protects the states, the lists and the credits:
  *
@@ -313,7 +322,9 @@ struct rpcrdma_conn {
 	int iwc, nwc;
 	struct prov_wc *later; /* polled while forget() waited; handled after wc */
 	size_t nlater, later_cap, ilater;
-	struct rpcrdma_taken_list pulls, waiting;
+	/* waiting: for memory; pulls: for RDMA Reads; come: all of them has come (rpcrdma_read.c)
+	 */
+	struct rpcrdma_taken_list waiting, pulls, come;
 	struct rpcrdma_hdr hdr; /* of the message being handled */
 	struct rpcrdma_join join;
 	struct rpcrdma_group group;
@@ -400,7 +411,6 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 
 #define rpcrdma_stat_add(c, field, n) rpc_count(&(c)->x.stats->field, (n))
 
-/* rpcrdma_conn.c */
 /* How long a progress thread polls before sleeping, in microseconds; 0: no polls. Read when a
  * connection is made. Without effect on a machine with one CPU. */
 extern unsigned rpcrdma_spin_us;
@@ -410,108 +420,12 @@ extern size_t rpcrdma_pulled_max;
 extern unsigned rpcrdma_pull_ms;
 /* How long a peer may keep a lent reply, in ms. */
 extern unsigned rpcrdma_lent_ms;
-extern const struct rpc_xprt_ops rpcrdma_ops;
-/* rpcrdma_connect() and rpcrdma_listen() on a given provider (tests). */
-struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
-	const struct rpc_xprt_up *up, struct err *e);
-struct rpc_acceptor *rpcrdma_listen_on(
-	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
 /* Makes h the header of a message from us, without chunks, with our credits. Any thread. */
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, uint32_t proc);
-/* Posts a message without payload. A message that only grants credits waits for no credit. 0,
- * -ENOMEM, or the error of prov->post(). Any thread. */
-int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Closes the connection. The reason is one sentence; the first reason stays. The progress thread
  * drops all later messages. Any thread. */
 __attribute__((format(printf, 2, 3))) void rpcrdma_break(
 	struct rpcrdma_conn *c, const char *fmt, ...);
-/* Gives a receive back to be posted again. Progress thread. */
-void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r);
-/* Posts the receives that were given back. */
-void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
-
-/* rpcrdma_progress.c: the progress thread's loop. */
-int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
-/* The flags for a message without large RDMA Writes before it. PROV_MORE on the progress thread
- * while handling the completions of one poll(), so that the answers leave together. On other
- * threads the cork (cork.h) decides, unless the message is alone under way. 0 otherwise. */
-unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone);
-/* Is the calling thread handling completions now? */
-bool rpcrdma_is_handling(const struct rpcrdma_conn *c);
-/* Polls until the doors of p are closed or the connection is down; keeps other completions for
- * later. */
-void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-
-/* rpcrdma_linger.c: patient calls, without a waiting thread. */
-/* May a call that is posted now stay until the next message leaves? True: post the call under
- * PROV_MORE, then call rpcrdma_linger(). False: the call takes all waiting calls along. Any thread
- * that is not handling completions. */
-bool rpcrdma_may_linger(struct rpcrdma_conn *c, bool patient);
-void rpcrdma_linger(struct rpcrdma_conn *c);
-/* Sends the waiting calls, if the oldest has waited long enough; progress thread. */
-void rpcrdma_linger_look(struct rpcrdma_conn *c);
-/* Sends the waiting calls at once. */
-void rpcrdma_linger_end(struct rpcrdma_conn *c);
-/* Does the provider's wait(), for no longer than waiting calls allow; progress thread. */
-void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms);
-
-/* rpcrdma_negotiate.c: finds the dialect of a connection. */
-/* The table of dialects that we speak. A new connection keeps the table set at the time of its
- * creation (tests set another table before). */
-extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
-/* The table of a set of RPC_RDMA_V1, ...; none: rpcrdma_dialects. */
-const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions);
-/* At the start: begins with version vers, or with the best dialect if we do not speak vers. */
-void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
-/* After the hand-shake: the peer has offered *peer, or, if NULL, nothing. */
-void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer);
-/* Reads the header of a message, as rpcrdma_dialect_decode() does. Progress thread. */
-int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len);
-/* Requester: the peer has sent the ERR_VERS h. Goes over to the best dialect that h names, if none
- * is settled. Progress thread. */
-void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Requester: the peer has answered with another RDMA_ERROR, which shows that the peer could not
- * read our header. A peer with another draft of version 2 answers so. Goes over to the next
- * dialect, if none is settled. Progress thread. */
-void rpcrdma_misunderstood(struct rpcrdma_conn *c);
-/* The connection is down. If a requester's first message was never answered, the next connection
- * begins with the next dialect (version 2, section 4.3.3). */
-void rpcrdma_unanswered(struct rpcrdma_conn *c);
-/* The peer's limits for our messages. Any thread. */
-struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
-/* The peer's properties are known now. Progress thread. */
-void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
-/* The peer's limits, in the dialect of 2005: bytes inline, alignment of the peer's receive buffers,
- * RDMA Reads of the peer's memory at a time. Progress thread. */
-void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads);
-/* Responder: the versions to name in ERR_VERS. Any thread. */
-void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
-
-/* rpcrdma_connprop.c: the properties of both ends, in a dialect that talks. Progress thread. */
-/* A message in such a dialect has come. Sends our properties when due. */
-void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* The peer's properties have come in m, under header h. */
-void rpcrdma_handle_props(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
-
-/* rpcrdma_ccp.c: the two ends exchange limits, in the dialect of 2005. */
-/* Requester, after the hand-shake: asks, and waits for the answer, at most timeout_ms, or until
- * abort_fd (0: none) is readable. A peer that does not know the program has the limits of
- * section 6.1. 0, or -errno with *e set. */
-int rpcrdma_ccp_ask(struct rpcrdma_conn *c, int timeout_ms, int abort_fd, struct err *e);
-/* Responder: is req a call of the program? True: the call was answered, and req is gone. */
-bool rpcrdma_ccp_serve(struct rpcrdma_conn *c, struct rpc_req *req);
-
-/* rpcrdma_padded.c: RDMA_MSGP. */
-/* s fits into a Send under header h. Adds padding to s if the padded message fits, too. The padding
- * aligns the payload. */
-void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcrdma_hdr *h,
-	struct rpcrdma_stream *s);
-/* The padding of a message received under header h, if any. */
-static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
-{
-	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
-}
 
 #endif

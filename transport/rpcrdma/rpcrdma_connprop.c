@@ -15,15 +15,18 @@
  * A peer may send properties again. Only properties from the peer's first message may change
  * (section 6.4.4).
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_connprop.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/rpcrdma_flow.h"
+#include "transport/rpcrdma/rpcrdma_group.h"
+#include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 #define PROPS_BYTES 512 /* of our properties */
 

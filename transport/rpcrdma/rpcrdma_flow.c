@@ -38,6 +38,8 @@
 #include <string.h>
 
 #include "transport/clock.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 /* A message of ours with waiting Sends. */
 struct rpcrdma_stalled {
@@ -193,6 +195,25 @@ int rpcrdma_post_message(
 	if (n > 1)
 		free(wr);
 	rpcrdma_lead_drop(lead);
+	return rc;
+}
+
+int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	static const struct rpcrdma_stream nothing;
+	struct rpcrdma_lead lead = {0};
+	struct mem_buf *held;
+	struct prov_wr wr;
+	int rc = rpcrdma_make_send(c, &wr, h, &nothing, NULL, &held);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&c->chain);
+	rc = c->dialect->talks && rpcrdma_hdr_is_grant(h)
+		     ? rpcrdma_post_now(c, &wr)
+		     : rpcrdma_post_message(c, &lead, &wr, false);
+	pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(held);
 	return rc;
 }
 

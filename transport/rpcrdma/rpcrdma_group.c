@@ -14,13 +14,13 @@
  * as if there had been no group. The sender of a reported call repeats the call without placement.
  * A reported reply fails the call. The rest of a reported group is dropped.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_group.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "transport/rpcrdma/rpcrdma_recv.h"
 
 unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
 {
@@ -85,12 +85,11 @@ static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 }
 
 /* Drops m, under header h. If m is a reply to a call of ours, the call fails. */
-static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_msg *m,
+	rpcrdma_fail_reply *fail)
 {
-	static const struct prov_wc nothing;
-
 	if (h->dir == RPCRDMA_DIR_REPLY && h->proc != RPCRDMA_XMT_CONT)
-		rpcrdma_handle_reply(c, h, -EBADMSG, m, &nothing);
+		fail(c, h, m);
 	else
 		rpcrdma_msg_done(c, m);
 }
@@ -104,12 +103,12 @@ static void refuse(struct rpcrdma_group *g, uint32_t xid)
 }
 
 /* The group is over. */
-static void break_off(struct rpcrdma_conn *c)
+static void break_off(struct rpcrdma_conn *c, rpcrdma_fail_reply *fail)
 {
 	struct rpcrdma_group *g = &c->group;
 
 	refuse(g, g->h->xid);
-	give_up(c, g->h, &g->m);
+	give_up(c, g->h, &g->m, fail);
 }
 
 /* Begins a group with m, the first of several transmissions. 0 or -ENOMEM. */
@@ -199,22 +198,22 @@ static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma
 
 /* h, of m, is not the next transmission of the group. True: the caller handles h by itself. */
 static bool interrupt(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	const struct rpcrdma_rtr_fault *f, struct rpcrdma_msg *m)
+	const struct rpcrdma_rtr_fault *f, struct rpcrdma_msg *m, rpcrdma_fail_reply *fail)
 {
 	struct rpcrdma_group *g = &c->group;
 
 	/* the sender of an unreadable message gets an RDMA_ERROR */
 	if (!rc || h->xid != g->h->xid)
 		rpcrdma_report(c, h, g->h, f);
-	break_off(c);
+	break_off(c, fail);
 	if (rc || h->proc != RPCRDMA_XMT_CONT)
 		return true;
 	rpcrdma_msg_done(c, m);
 	return false;
 }
 
-bool rpcrdma_group_join(
-	struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, int rc, struct rpcrdma_msg *m)
+bool rpcrdma_group_join(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, int rc,
+	struct rpcrdma_msg *m, rpcrdma_fail_reply *fail)
 {
 	struct rpcrdma_group *g = &c->group;
 	struct rpcrdma_rtr_fault f;
@@ -223,7 +222,7 @@ bool rpcrdma_group_join(
 
 	if (!rc && (h->proc == RDMA_ERROR || h->proc == RPCRDMA_REPT_ERR))
 		return true;
-	if (g->count && breaks(g, h, rc, &f) && !interrupt(c, h, rc, &f, m))
+	if (g->count && breaks(g, h, rc, &f) && !interrupt(c, h, rc, &f, m, fail))
 		return false;
 	if (!transmits(h, rc))
 		return true;
@@ -239,9 +238,9 @@ bool rpcrdma_group_join(
 		return take(c, hp, m);
 	rpcrdma_report(c, h, goes_on ? g->h : NULL, &f);
 	if (goes_on)
-		break_off(c);
+		break_off(c, fail);
 	else
 		refuse(g, h->xid);
-	give_up(c, h, m);
+	give_up(c, h, m, fail);
 	return false;
 }

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "transport/rpc/xdr.h"
-#include "transport/rpcrdma/rpcrdma_rtr.h"
+#include "transport/rpcrdma/rpcrdma_rtr_fields.h"
 
 /* Caps for decoding and encoding: the pages of 4 KiB of the largest payload one by one, and some
  * more. Linux sends at most 16 segments in a header. A header with all parts is below 12 KiB; a

@@ -12,13 +12,15 @@
  * only calls already being served can add to the lent replies. A peer that keeps a reply for
  * rpcrdma_lent_ms has broken the protocol, and loses the connection.
  */
+#include "transport/rpcrdma/rpcrdma_lent.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_hold.h"
 
 bool rpcrdma_lends_enough(struct rpcrdma_conn *c)
 {

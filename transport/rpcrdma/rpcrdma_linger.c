@@ -18,8 +18,9 @@
  * takes along all calls posted before. So the sender clears linger_ns before the post: a call
  * posted meanwhile may be flushed for nothing, but is never forgotten.
  */
+#include "transport/rpcrdma/rpcrdma_linger.h"
+
 #include "transport/clock.h"
-#include "transport/rpcrdma/rpcrdma_conn.h"
 
 #define LINGER_NS    (RPCRDMA_LINGER_MS * NSEC_PER_MSEC)
 #define BRIEF_SLEEPS 16

@@ -10,7 +10,7 @@
  * counts from the beginning of the Send, transport header included, because a receive buffer aligns
  * only the beginning of the Send.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_padded.h"
 #include "transport/rpcrdma/rpcrdma_legacy.h"
 
 #define RPCRDMA_PAD_MIN 1024

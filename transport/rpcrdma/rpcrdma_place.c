@@ -13,7 +13,6 @@
  * zero (section 11). In, the data stays in the receive buffer until the reader of the message is
  * done.
  */
-#include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
@@ -21,6 +20,7 @@
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
 
 const struct rpcrdma_rtr_layout rpcrdma_rtr_own = {
 	.len = RPCRDMA_RTR_HEAD + RPCRDMA_RTR_OWN * RPCRDMA_RTR_PAGE,

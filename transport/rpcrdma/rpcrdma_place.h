@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_place: data placed by Sends (rpcrdma_rtr.h), in one transmission (rpcrdma_place.c) or in
- * a group of transmissions (rpcrdma_group.c).
+ * rpcrdma_place: data placed by Sends (rpcrdma_rtr.h).
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
 
-#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_flow.h"
 
-/* rpcrdma_place.c: data placed by Sends (rpcrdma_rtr.h), in a dialect with `places`. */
 /* The layout of our receive buffers: RPCRDMA_RTR_OWN targets, of RPCRDMA_RTR_PAGE bytes each. */
 extern const struct rpcrdma_rtr_layout rpcrdma_rtr_own;
 /* RPCRDMA_RTR_DATA: most bytes of data in one Send. RPCRDMA_RTR_MSG: most bytes of the message
@@ -51,14 +49,5 @@ void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
  * group, or NULL if h is the first. */
 void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_hdr *lead, const struct rpcrdma_rtr_fault *f);
-
-/* rpcrdma_group.c: messages of several transmissions. Progress thread. */
-/* Most transmissions of a call that we take. */
-unsigned rpcrdma_group_max(const struct rpcrdma_conn *c);
-/* Message m has come; *h was decoded with result rc. True: the caller handles m. If m ends a group,
- * m is then all of the group, and *h the header of the first transmission. False: more is to come,
- * or the peer has been told the error; m is the group's, or was given back. */
-bool rpcrdma_group_join(
-	struct rpcrdma_conn *c, struct rpcrdma_hdr **h, int rc, struct rpcrdma_msg *m);
 
 #endif

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/rpcrdma/rpcrdma_rtr.h"
+
 #define NUMBERS 5
 #define RTR	4
 

@@ -11,7 +11,7 @@
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
 
 #include "transport/rpc/xdr.h"
-#include "transport/rpcrdma/rpcrdma_rtr.h"
+#include "transport/rpcrdma/rpcrdma_rtr_fields.h"
 
 enum rpcrdma_propid {
 	RPCRDMA_PROP_SEND_SIZE = 1,

@@ -7,42 +7,19 @@
  * The requester reads such chunks like the chunks of a call (responder_call.c), into new memory. So
  * the owner can take the call back meanwhile: the RDMA Reads then continue without an owner. The
  * owner gets the reply like an inline reply.
- *
- * RDMA_DONE takes the credit of the call, which does not come back with such a reply. The credit
- * comes back with the answer to any call that was sent after the RDMA_DONE, since the peer takes
- * messages in order. If only RDMA_DONEs are under way, the credits come back at once.
  */
+#include "transport/rpcrdma/rpcrdma_pull.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-
-void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
-{
-	if ((int32_t)(n - c->dones_back) <= 0)
-		return; /* the answer to a later call came before */
-	rpcrdma_credit_put(&c->credit_out, n - c->dones_back);
-	c->dones_back = n;
-}
-
-void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
-{
-	struct rpcrdma_hdr h;
-	int rc;
-
-	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_CALL, RDMA_DONE);
-	rc = rpcrdma_post_hdr(c, &h);
-	if (rc && rc != -ENOTCONN)
-		rpcrdma_break(c, "RDMA_DONE could not be sent: %s", strerror(-rc));
-	pthread_mutex_lock(&c->lock);
-	c->dones_sent++; /* after the post: all later posts come behind this RDMA_DONE */
-	pthread_mutex_unlock(&c->lock);
-}
+#include "transport/rpcrdma/requester_close.h"
+#include "transport/rpcrdma/rpcrdma_done.h"
+#include "transport/rpcrdma/rpcrdma_read.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_taken.h"
 
 /* Most bytes of the reply to call. */
 static uint64_t reply_bound(const struct rpc_call *call)
@@ -123,7 +100,8 @@ void rpcrdma_pull_reply(
 	pthread_mutex_lock(&c->lock);
 	p->state = RPCRDMA_PULLED;
 	pthread_mutex_unlock(&c->lock);
-	rpcrdma_taken_go(c, p->pull);
+	if (rpcrdma_read_go(c, p->pull))
+		rpcrdma_reply_pulled(c, p->pull);
 }
 
 void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t)

@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/rpcrdma/rpcrdma_rtr.h"
+
 #define VERS	       2
 #define INLINE_DEFAULT 4096	     /* section 4.3.2 */
 #define FIRST_MAX      1024	     /* section 4.3.3 */

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/rpcrdma/rpcrdma_rtr.h"
+
 #define VERS	       2
 #define MIN_CALL       28   /* errors are as in version 1 (section 4.2.3) */
 #define INLINE_DEFAULT 4096 /* section 2.3 */

@@ -9,7 +9,7 @@
 #ifndef RNFS_SERVE_OPS_NAMES_H
 #define RNFS_SERVE_OPS_NAMES_H
 
-#include "nfsproto/wire/idmap.h"
+#include "nfsproto/common/idmap.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
 /* nfs4_sattr_decode() with the names of m (NULL: none is

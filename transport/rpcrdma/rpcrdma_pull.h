@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_pull: replies with Read chunks, at the requester. Progress thread.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PULL_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PULL_H
+
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+/* Is h the header of a lent reply? Then the credit of the call passes to the RDMA_DONE. */
+static inline bool rpcrdma_is_lent(
+	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	return !rc && h->nreads && c->dialect->legacy && c->requester;
+}
+/* Reads the Read list of h, the header of the reply to p. Then sends RDMA_DONE and tells the owner.
+ * p->in has the payloads that the peer wrote to sinks. */
+void rpcrdma_pull_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h);
+/* All of t, a reply, has been read. Takes t. */
+void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+
+#endif
