@@ -447,23 +447,3 @@ void names_take_back_name(struct names *n, struct inode *dir, const char *name)
 		e->until = 0;
 	pthread_mutex_unlock(&n->lock);
 }
-
-unsigned names_absent(struct names *n)
-{
-	unsigned count;
-
-	pthread_mutex_lock(&n->lock);
-	count = n->nabsent;
-	pthread_mutex_unlock(&n->lock);
-	return count;
-}
-
-unsigned names_count(struct names *n)
-{
-	unsigned count;
-
-	pthread_mutex_lock(&n->lock);
-	count = n->count;
-	pthread_mutex_unlock(&n->lock);
-	return count;
-}

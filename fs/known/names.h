@@ -129,7 +129,4 @@ bool names_made_here(struct names *n, struct inode *dir, uint64_t *since);
 bool names_missed(struct names *n, struct inode *dir, uint64_t time);
 void names_too_large(struct names *n, struct inode *dir, uint64_t time);
 
-unsigned names_count(struct names *n);	/* for tests */
-unsigned names_absent(struct names *n); /* absent names among them */
-
 #endif

@@ -34,9 +34,8 @@
 /* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier have
  * expired. */
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
-/* For how many seconds the kernel may believe a, attributes of ino, from now on. */
-double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
-/* entry_attr_timeout() for attributes that the server was asked for at `seen`. */
+/* For how many seconds the kernel may believe a, attributes of ino that the server was asked for at
+ * `seen`, from now on. */
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Converts a, attributes of ino that the server was asked for at `asked`, for stat(2). Notes that

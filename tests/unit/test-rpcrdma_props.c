@@ -45,6 +45,8 @@ static void defaults(void **state)
 	assert_int_equal(p.seg_size, 1048576);
 	assert_int_equal(p.seg_count, 16);
 	assert_int_equal(p.reverse, 1);
+	assert_int_equal(p.rtr_req_sends, 1);
+	assert_int_equal(p.rtr_resp_sends, 1);
 }
 
 static void all_of_them(void **state)

@@ -268,6 +268,7 @@ static void errors_end_the_call_only(void **state)
 		raw_expect(&r, &p, &c, 2, RDMA_MSG);
 		RAW_SEND(&r, c.rpc.xid, 2, 8, 4, err);
 		pair_end(&p, &c, -EIO);
+		assert_int_equal(p.client->credits, 1); /* an error grants nothing */
 	}
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 2, RDMA_MSG);

@@ -346,7 +346,9 @@ static struct rpcrdma_posted *take_posted(
 		TAILQ_REMOVE(&c->ended, p, link);
 		rpcrdma_posted_free_locked(c, p);
 	}
-	if (!rc && !rpcrdma_hdr_is_err_vers(h) && !c->dialect->talks)
+	/* the grant of an error does not count before a message that is no error */
+	if (!rc && !rpcrdma_hdr_is_err_vers(h) && !c->dialect->talks &&
+		(c->settled || h->proc != RDMA_ERROR))
 		rpcrdma_credit_grant(&c->credit_out, h->grant);
 	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
 	p = call ? call->xprt_priv : NULL;
