@@ -34,13 +34,13 @@
 #ifndef RNFS_CACHE_BATCH_H
 #define RNFS_CACHE_BATCH_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct batch;
 
@@ -67,7 +67,7 @@ typedef void batch_done_fn(struct batch *b);
 typedef void batch_op_fn(struct batch *b, const struct nfs_op *op);
 
 struct batch_pool {
-	pthread_mutex_t lock;
+	struct mutex lock;
 	struct part_list free;
 };
 
@@ -84,8 +84,8 @@ struct batch {
 	struct part_list spare; /* reserved */
 	struct seg_list data; /* of READs or WRITEs; the owner has the segments and their blocks */
 
-	pthread_mutex_t lock; /* of the fields below */
-	unsigned pending;     /* parts that have not ended, the submitter included */
+	struct mutex lock; /* of the fields below */
+	unsigned pending;  /* parts that have not ended, the submitter included */
 	bool cancelled, keep_going;
 	uint64_t ended_ns; /* when the last operation ended, on clock_ns(); 0: none has ended */
 	struct part_list parts; /* the first, then more; the owner changes the list between steps */

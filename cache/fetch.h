@@ -17,6 +17,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/readahead.h"
+#include "transport/lock.h"
 
 struct fetcher;
 
@@ -39,7 +40,7 @@ struct fetcher {
 	struct nfs_open *open;
 	const struct rpc_cred *cred;
 
-	pthread_mutex_t lock; /* of the fields below */
+	struct mutex lock; /* of the fields below */
 	struct readahead ahead;
 	uint64_t wasted;	 /* the cache's count of wasted blocks at the last request */
 	unsigned pending;	 /* fetches and requests under way */

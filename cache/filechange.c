@@ -28,13 +28,13 @@ void filechange_init(struct filechange *f)
 	atomic_init(&f->touching, 0);
 	atomic_init(&f->foreign, 0);
 	atomic_init(&f->replaced, 0);
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 }
 
 void filechange_finish(struct filechange *f)
 {
 	free(f->links);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 }
 
 static bool same(const struct fileversion *a, const struct fileversion *b)
@@ -112,7 +112,7 @@ static bool touched_since(const struct filechange *f, uint64_t since)
 
 void filechange_begin(struct filechange *f)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!f->pending) {
 		f->begun = 0;
 		f->blind = f->unproved = f->counted = false;
@@ -122,7 +122,7 @@ void filechange_begin(struct filechange *f)
 	f->pending++;
 	f->begun++;
 	f->wrote = clock_ns();
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 /* Appends links to the end of the chain, as long as one fits. */
@@ -252,7 +252,7 @@ enum filechange_by filechange_end(
 {
 	enum filechange_by by = FILECHANGE_PENDING;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	f->wrote = clock_ns();
 	if (a && a->have)
 		take_locked(f, a);
@@ -267,7 +267,7 @@ enum filechange_by filechange_end(
 			f->told = f->wrote;
 		}
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return by;
 }
 
@@ -323,9 +323,9 @@ enum filechange_by filechange_look(
 {
 	enum filechange_by by;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	by = look_locked(f, v, asked);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return by;
 }
 
@@ -333,36 +333,36 @@ uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint
 {
 	uint64_t dropping;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	look_locked(f, v, asked);
 	dropping = f->whole && same(v, &f->version) ? 0 : f->dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return dropping;
 }
 
 void filechange_cleared(struct filechange *f, uint64_t dropping)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (dropping > f->dropped)
 		f->dropped = dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void filechange_dropped(struct filechange *f, uint64_t dropping)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (dropping == f->dropping)
 		f->whole = true;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 uint64_t filechange_open_alone(struct filechange *f)
 {
 	uint64_t dropping;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dropping = f->whole ? 0 : f->dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return dropping;
 }
 
@@ -370,12 +370,12 @@ bool filechange_newest(struct filechange *f, bool writes, struct fileversion *v)
 {
 	bool known;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	*v = f->version;
 	known = f->known && !touched_since(f, f->asked) && (writes || !f->pending);
 	if (f->pending && (f->unproved || f->counted) && f->newest.size > v->size)
 		v->size = f->newest.size;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return known;
 }
 
@@ -383,9 +383,9 @@ uint64_t filechange_size(struct filechange *f)
 {
 	uint64_t size;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	size = f->known ? f->version.size : 0;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return size;
 }
 
@@ -393,9 +393,9 @@ bool filechange_is_old(struct filechange *f, uint64_t since)
 {
 	bool old;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	old = f->told < since || !f->told;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return old;
 }
 
@@ -410,8 +410,8 @@ bool filechange_is_quiet(struct filechange *f, uint64_t since)
 {
 	bool quiet;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	quiet = !f->pending && f->wrote < since;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return quiet;
 }

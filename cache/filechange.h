@@ -66,12 +66,12 @@
 #ifndef RNFS_CACHE_FILECHANGE_H
 #define RNFS_CACHE_FILECHANGE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 enum filechange_by {
 	FILECHANGE_NONE, /* nothing new */
@@ -103,9 +103,9 @@ struct filechange {
 	 * whole; a new number each time that cached data is of another version. dropped: the last
 	 * drop that the daemon's own cache has been through. */
 	_Atomic uint64_t dropping, dropped;
-	pthread_mutex_t lock; /* of the fields below */
-	bool known;	      /* there is a version */
-	bool whole;	      /* all cached data is of the known version */
+	struct mutex lock; /* of the fields below */
+	bool known;	   /* there is a version */
+	bool whole;	   /* all cached data is of the known version */
 	struct fileversion version;
 	/* Sizes with version.change since another client was last found to have changed the file.
 	 */

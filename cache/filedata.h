@@ -46,16 +46,16 @@
 #ifndef RNFS_CACHE_FILEDATA_H
 #define RNFS_CACHE_FILEDATA_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cache/filechange.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct filedata {
 	struct filechange change; /* under its own lock */
-	pthread_mutex_t lock;	  /* of the fields below and of the views */
+	struct mutex lock;	  /* of the fields below and of the views */
 	bool dirty;		  /* there is unstable data */
 	bool unkept;		  /* some unstable data has no copy */
 	bool unsafe;		  /* a change came without a verifier */
