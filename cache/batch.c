@@ -27,8 +27,8 @@ static void free_parts(struct part_list *list)
 
 void batch_pool_finish(struct batch_pool *p)
 {
-	free_parts(&p->free);
 	mutex_destroy(&p->lock);
+	free_parts(&p->free);
 }
 
 void batch_init(struct batch *b, struct batch_pool *pool)
@@ -44,6 +44,7 @@ void batch_finish(struct batch *b)
 
 void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cred *cred)
 {
+	mutex_alone(&b->lock); /* no other thread knows of the batch yet */
 	b->client = client;
 	b->cred = *cred;
 	b->since_ns = b->ended_ns = 0;
@@ -210,7 +211,7 @@ static void submit_part(struct batch *b, struct part *p)
 }
 
 /* p has been submitted: from now on p can be cancelled. */
-static void submitted_locked(struct batch *b, struct part *p)
+static void submitted_locked(struct batch *b, struct part *p) REQUIRES(b->lock)
 {
 	if (p->state != PART_SUBMITTING) /* p has ended */
 		return;

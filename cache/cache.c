@@ -163,8 +163,10 @@ static void leave_ring(struct cache *c, struct cache_block *b)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the block at the hand, if the block has no chances left and the file's lock is free. */
+/* Takes the block at the hand, if the block has no chances left and the file's lock is free. Not
+ * analysed: the function takes the lock of each file but held. */
 static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
+	REQUIRES(c->lock) NO_LOCK_ANALYSIS
 {
 	struct cache_block *b = TAILQ_FIRST(&c->ring);
 	unsigned chances = atomic_load_explicit(&b->chances, memory_order_relaxed);

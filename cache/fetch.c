@@ -30,9 +30,9 @@ struct fetches {
 	struct nfs_client *client;
 	uint32_t rsize;
 	struct batch_pool parts;
-	struct mutex lock; /* of the fields below; a leaf */
-	SLIST_HEAD(, fetch) spare;
-	unsigned pending;
+	struct mutex lock; /* a leaf */
+	GUARDED_BY(lock) SLIST_HEAD(, fetch) spare;
+	unsigned pending GUARDED_BY(lock);
 };
 
 struct fetches *fetches_new(struct cache *c)
@@ -54,6 +54,7 @@ struct fetches *fetches_free(struct fetches *all)
 
 	if (!all)
 		return NULL;
+	mutex_destroy(&all->lock);
 	assert(!all->pending);
 	while ((x = SLIST_FIRST(&all->spare))) {
 		SLIST_REMOVE_HEAD(&all->spare, spare);
@@ -61,7 +62,6 @@ struct fetches *fetches_free(struct fetches *all)
 		free(x);
 	}
 	batch_pool_finish(&all->parts);
-	mutex_destroy(&all->lock);
 	free(all);
 	return NULL;
 }
@@ -85,8 +85,8 @@ void fetcher_init(struct fetcher *f, uint32_t ahead_max)
 
 void fetcher_finish(struct fetcher *f)
 {
-	assert(!f->pending);
 	mutex_destroy(&f->lock);
+	assert(!f->pending);
 }
 
 static void hold(struct fetcher *f)

@@ -40,12 +40,13 @@ struct fetcher {
 	struct nfs_open *open;
 	const struct rpc_cred *cred;
 
-	struct mutex lock; /* of the fields below */
-	struct readahead ahead;
-	uint64_t wasted;	 /* the cache's count of wasted blocks at the last request */
-	unsigned pending;	 /* fetches and requests under way */
-	void (*idle)(void *ctx); /* NULL: the owner does not wait */
-	void *ctx;
+	struct mutex lock;
+	struct readahead ahead GUARDED_BY(lock);
+	/* the cache's count of wasted blocks at the last request */
+	uint64_t wasted GUARDED_BY(lock);
+	unsigned pending GUARDED_BY(lock);	  /* fetches and requests under way */
+	GUARDED_BY(lock) void (*idle)(void *ctx); /* NULL: the owner does not wait */
+	void *ctx GUARDED_BY(lock);
 };
 
 /* All fetches of a mount. */

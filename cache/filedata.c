@@ -22,7 +22,7 @@ void filedata_finish(struct filedata *d)
 	filechange_finish(&d->change);
 }
 
-static void lose_locked(struct filedata *d, int error)
+static void lose_locked(struct filedata *d, int error) REQUIRES(d->lock)
 {
 	d->losses++;
 	d->error = error;
@@ -30,6 +30,7 @@ static void lose_locked(struct filedata *d, int error)
 
 /* Notes verf as the verifier of the unstable data. */
 static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *verf)
+	REQUIRES(d->lock)
 {
 	enum filedata_verf is = FILEDATA_SAME;
 
@@ -139,7 +140,7 @@ uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
 	return gen;
 }
 
-static void clean_locked(struct filedata *d)
+static void clean_locked(struct filedata *d) REQUIRES(d->lock)
 {
 	d->dirty = d->unkept = d->unsafe = false;
 	d->have_verf = false;
