@@ -42,7 +42,8 @@ static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 	rpcrdma_heard(c, h, rc);
 	if (rc)
 		return false;
-	c->v2_ops->tell_props(c, h);
+	if (!c->v2.props_told || c->v2.props_credits)
+		c->v2_ops->tell_props(c, h);
 	return rpcrdma_hdr_is_grant(h);
 }
 

@@ -8,7 +8,8 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
-/* A message in such a dialect has come. Sends our properties when due. */
+/* A message in such a dialect has come. Sends our properties when due, and takes the credit of our
+ * properties back. Needless once our properties are told and hold no credit. */
 void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* The peer's properties have come in m, under header h. */
 void rpcrdma_handle_props(
