@@ -3,9 +3,9 @@
  *
  * batch: operations on the server that are executed together, in steps.
  *
- * A batch holds no thread while it waits. Its owner makes one or more parts ready (each an nfs_op)
+ * A batch holds no thread while waiting. The owner makes one or more parts ready (each an nfs_op)
  * and submits them. When all have ended, the owner's function is called, on the thread that saw the
- * last end. It makes parts ready again or ends the batch:
+ * last end. The function makes parts ready again or ends the batch:
  *
  *     batch_begin -> [part_op -> batch_submit -> done]... -> batch_end
  *
@@ -17,30 +17,30 @@
  * Cancellation. batch_cancel() cancels all pending and later operations, unless the owner has said
  * that the later ones must be done anyway (batch_keep_going()). Every operation still ends, and
  * done is called as usual. An operation that changes a file's data may end late, if the server has
- * got it (nfs_cancel()). A cancelled batch sends no further one without batch_keep_going().
+ * the request (nfs_cancel()). A cancelled batch sends no further change without batch_keep_going().
  *
  * Memory. A batch has one part of its own. The owner reserves further parts from the pool before
  * the first step that cannot be undone. So no batch fails half way.
  *
- * Data. A batch of READs or WRITEs has one list of segments, data, for the bytes of all of them, in
+ * Data. A batch of READs or WRITEs has one list of segments, data, for the bytes of all parts, in
  * any blocks. batch_cut() divides the list among the parts. Each part is submitted, and again after
- * a short answer, until it has all its bytes. The owner may settle a part earlier (the end of the
- * file, an error).
+ * a short answer, until the part has all its bytes. The owner may settle a part earlier (the end of
+ * the file, an error).
  *
- * Locks. batch.lock guards the fields marked below. nfs_cancel() is called under it, so that the
- * operation cannot end meanwhile. batch_pool.lock, a leaf, guards the pool's list. No callback runs
- * with either lock held.
+ * Locks. batch.lock guards the fields marked below. nfs_cancel() is called under batch.lock, so
+ * that the operation cannot end meanwhile. batch_pool.lock, a leaf, guards the pool's list. No
+ * callback runs with either lock held.
  */
 #ifndef RNFS_CACHE_BATCH_H
 #define RNFS_CACHE_BATCH_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct batch;
 
@@ -53,7 +53,7 @@ enum part_state {
 struct part {
 	struct nfs_op op;
 	struct batch *batch;
-	enum part_state state; /* batch.lock */
+	enum part_state state; /* batch->lock */
 	bool ready;	       /* goes out with the next batch_submit() */
 	/* of a READ or WRITE: the part's range in batch.data, and the bytes done */
 	uint32_t off, want, got;
@@ -67,8 +67,8 @@ typedef void batch_done_fn(struct batch *b);
 typedef void batch_op_fn(struct batch *b, const struct nfs_op *op);
 
 struct batch_pool {
-	pthread_mutex_t lock;
-	struct part_list free;
+	struct mutex lock;
+	struct part_list free GUARDED_BY(lock);
 };
 
 struct batch {
@@ -76,18 +76,21 @@ struct batch {
 	struct nfs_client *client;
 	struct rpc_cred cred; /* for operations made ready from now on */
 	/* When the owner began to want the operations of a step (nfs_op.since_ns). The owner may
-	 * set it for the first step; later it is the end of the step before. */
+	 * set the time of the first step; the time of a later step is the end of the step
+	 * before. */
 	uint64_t since_ns;
 	batch_op_fn *op_ended; /* called as each operation ends, before done; may be NULL */
 	batch_done_fn *done;
 	struct part_list spare; /* reserved */
 	struct seg_list data; /* of READs or WRITEs; the owner has the segments and their blocks */
 
-	pthread_mutex_t lock; /* what follows */
-	unsigned pending;     /* parts that have not ended, the submitter included */
-	bool cancelled, keep_going;
-	uint64_t ended_ns; /* when the last operation ended, on clock_ns(); 0: none has ended */
-	struct part_list parts; /* the first, then more; the owner changes the list between steps */
+	struct mutex lock;
+	unsigned pending GUARDED_BY(lock); /* parts that have not ended, the submitter included */
+	bool cancelled GUARDED_BY(lock), keep_going GUARDED_BY(lock);
+	/* when the last operation ended, on clock_ns(); 0: none has ended */
+	uint64_t ended_ns GUARDED_BY(lock);
+	/* The owner changes the list between steps, under lock, and reads it without. */
+	struct part_list parts; /* the first, then more */
 	struct part first;
 };
 
@@ -119,11 +122,11 @@ struct nfs_op *part_op_sized(struct part *p, enum nfs_op_type type, size_t size)
 bool batch_cut(struct batch *b, uint32_t max);
 /* The bytes of p that are not done. */
 struct seg_list part_rest(const struct part *p);
-/* The number of bytes done in front of the first one that is not. */
+/* The number of bytes done in front of the first byte not done. */
 uint32_t batch_done_bytes(const struct batch *b);
 
-/* Submits all ready parts. Then calls done, also if there are none, perhaps before this function
- * returns. */
+/* Submits all ready parts. Calls done when all have ended, at once if no part is ready; perhaps
+ * before this function returns. */
 void batch_submit(struct batch *b, batch_done_fn *done);
 /* Is any part ready? */
 bool batch_ready(const struct batch *b);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * budget: how many bytes a user of memory (the cache, data under way) may have, as the machine's
+ * budget: how many bytes a user of memory (the cache, data in flight) may have, as the machine's
  * memory grows short and comes back.
  *
- * A budget begins at its most, full. Each time that memory is short it becomes half of the bytes in
- * use, but no less than its least. When memory has not been short for BUDGET_CALM_NS it grows
- * again, by a step with each call of budget_grow(). It takes BUDGET_STEPS calls to be full: memory
- * may soon be short again.
+ * A budget begins full, at its most. Each time that memory is short the budget becomes half of the
+ * bytes in use, but no less than its least. When memory has not been short for BUDGET_CALM_NS, each
+ * call of budget_grow() lets the budget grow by a step. A full budget takes BUDGET_STEPS calls:
+ * memory may soon be short again.
  *
  * Pure: no clock, no memory, no lock. The caller makes sure that one thread at a time calls.
  */
@@ -33,7 +33,7 @@ void budget_init(struct budget *b, size_t full, size_t least);
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns);
 /* Memory is not short at now_ns. Call about once a second. True if the budget has grown. */
 bool budget_grow(struct budget *b, uint64_t now_ns);
-/* Sets another most. A budget that was full is full again; one that was cut becomes no larger. */
+/* Sets another most. A full budget is full again; a cut budget becomes no larger. */
 void budget_resize(struct budget *b, size_t full);
 
 #endif

@@ -21,9 +21,9 @@ struct cache {
 	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
-	pthread_mutex_t lock;	/* what follows */
+	struct mutex lock;	/* of the fields below */
 	struct cache_ring ring; /* the hand is at its head */
-	unsigned n;		/* blocks in it */
+	unsigned n;		/* blocks in the ring */
 };
 
 static void count(cache_counter *c, uint64_t n)
@@ -39,7 +39,7 @@ struct cache *cache_new(struct mem_pool *pool, size_t limit)
 		return NULL;
 	c->pool = pool;
 	atomic_init(&c->limit, limit);
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	TAILQ_INIT(&c->ring);
 	return c;
 }
@@ -49,7 +49,7 @@ struct cache *cache_free(struct cache *c)
 	if (!c)
 		return NULL;
 	assert(TAILQ_EMPTY(&c->ring));
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->lock);
 	free(c);
 	return NULL;
 }
@@ -72,18 +72,18 @@ size_t cache_limit(const struct cache *c)
 void cache_file_init(struct cache_file *f)
 {
 	memset(f, 0, sizeof(*f));
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	LIST_INIT(&f->ends);
 }
 
 void cache_file_finish(struct cache_file *f)
 {
 	cache_drop_all(f);
-	pthread_mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
+	mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
 	assert(!atomic_load(&f->count));
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	free(f->chains);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 }
 
 /* --- a file's blocks -------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void block_free(struct cache *c, struct cache_block *b)
 	free(b);
 }
 
-/* The file ends in b, or did when the READ was made. */
+/* The file ends in b, or ended there when the READ was made. */
 static void set_at_end_locked(struct cache_block *b)
 {
 	if (!b->at_end)
@@ -144,7 +144,7 @@ static void set_at_end_locked(struct cache_block *b)
 	b->at_end = true;
 }
 
-/* Takes b out of its file. */
+/* Removes b from its file. */
 static void unlink_locked(struct cache_block *b)
 {
 	LIST_REMOVE(b, chain);
@@ -155,23 +155,25 @@ static void unlink_locked(struct cache_block *b)
 
 static void leave_ring(struct cache *c, struct cache_block *b)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_REMOVE(&c->ring, b, ring);
 	c->n--;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the block at the hand, if it has no chances left and its file can be locked. */
+/* Takes the block at the hand, if the block has no chances left and the file's lock is free. Not
+ * analysed: the function takes the lock of each file but held. */
 static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
+	REQUIRES(c->lock) NO_LOCK_ANALYSIS
 {
 	struct cache_block *b = TAILQ_FIRST(&c->ring);
 	unsigned chances = atomic_load_explicit(&b->chances, memory_order_relaxed);
 	bool lock = b->file != held;
 
 	TAILQ_REMOVE(&c->ring, b, ring);
-	if (chances || (lock && pthread_mutex_trylock(&b->file->lock))) {
+	if (chances || (lock && !mutex_trylock(&b->file->lock))) {
 		if (chances)
 			atomic_store_explicit(&b->chances, chances - 1, memory_order_relaxed);
 		TAILQ_INSERT_TAIL(&c->ring, b, ring);
@@ -182,19 +184,19 @@ static struct cache_block *evict_at_hand_locked(struct cache *c, const struct ca
 	if (!b->given)
 		count(&c->stats.wasted, 1);
 	if (lock)
-		pthread_mutex_unlock(&b->file->lock);
+		mutex_unlock(&b->file->lock);
 	return b;
 }
 
-/* Evicts one block. The caller has the lock of held. False: no block may go. */
+/* Evicts one block. The caller has the lock of held. False: no block may be evicted. */
 static bool evict(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = NULL;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (unsigned turns = (CHANCES_NEW + 1) * c->n; turns && !b; turns--)
 		b = evict_at_hand_locked(c, held);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!b)
 		return false;
 	count(&c->stats.evicted, 1);
@@ -254,7 +256,7 @@ static struct cache_block *block_new_locked(
 	return b;
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waits ------------------------------------------------------------------------------------ */
 
 static void take_waits_locked(struct cache_block *b, struct cache_wait_list *to)
 {
@@ -281,20 +283,20 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w)
 {
 	bool waits;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	waits = w->block != NULL;
 	if (waits)
 		TAILQ_REMOVE(&w->block->waits, w, link);
 	w->block = NULL;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return waits;
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* How many of the n bytes at `in` of b's buffer there are: n, or fewer at the end of the file; -1:
- * none of them. A request may reach to the end of the page in which the file ends. The kernel asks
- * for later pages only if the file has grown; then the server must be asked. */
+/* How many of the n bytes at `in` of b's buffer are there: n, or fewer at the end of the file; -1:
+ * none. A request may reach to the end of the page in which the file ends. The kernel asks for
+ * later pages only if the file has grown; then the server must be asked. */
 static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 {
 	if (in + n <= b->len)
@@ -360,7 +362,7 @@ enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, st
 	hit->n = 0;
 	if (!atomic_load_explicit(&f->count, memory_order_relaxed))
 		return CACHE_MISS;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	found = collect_locked(f, off, off + len, hit, &reading);
 	if (found == CACHE_HIT) {
 		give_locked(f, off, hit);
@@ -369,7 +371,7 @@ enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, st
 		w->block = reading;
 		TAILQ_INSERT_TAIL(&reading->waits, w, link);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return found;
 }
 
@@ -389,8 +391,8 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
 }
 
-/* Is block i of f absent? With `whole`, a piece is freed and counts as absent. Without, so does a
- * piece that the kernel has fully read and that does not cover [off, end). */
+/* Is block i of f absent, or a piece to be replaced? Frees such a piece: with `whole`, any piece;
+ * without, a piece that the kernel has fully read and that does not cover [off, end). */
 static bool absent_locked(
 	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
 {
@@ -417,7 +419,7 @@ static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uin
 	uint32_t in, cap, full;
 	unsigned n = 0;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!f->cache)
 		f->cache = c;
 	while (i < last && !absent_locked(c, f, i, off, end, whole))
@@ -439,7 +441,7 @@ static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uin
 			break;
 		}
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return n;
 }
 
@@ -456,8 +458,9 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 		c, f, off / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE, size, false, b, max, at);
 }
 
-/* b has got n bytes. True if b is dropped or empty, and the caller frees b. The end of the file is
- * unknown if the file was changed meanwhile: the answer may be from before the change. */
+/* The READ of b has brought n bytes. True if b is dropped or empty; the caller then frees b. If the
+ * file was changed during the READ, the end of the file is unknown: the answer may be from before
+ * the change. */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
 {
 	if (b->dropped)
@@ -472,10 +475,10 @@ static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool
 	if (eof)
 		set_at_end_locked(b);
 	atomic_store_explicit(&b->chances, CHANCES_NEW, memory_order_relaxed);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->ring, b, ring);
 	c->n++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return false;
 }
 
@@ -484,7 +487,7 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	struct cache *c;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	c = f->cache;
 	count(&c->stats.fetches, 1);
 	for (unsigned i = 0; i < n; i++) {
@@ -497,7 +500,7 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 		if (fill_locked(c, b[i], share, eof && !got))
 			block_free(c, b[i]);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	call_ready(&ready);
 }
 
@@ -517,7 +520,7 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 	return true;
 }
 
-/* Drops b; a READ under way finds that out later. */
+/* Drops b. The thread that ends a READ in flight finds b dropped. */
 static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
 {
 	struct cache *c = b->file->cache;
@@ -546,7 +549,7 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 
 	if (!cache_reserve(c, f, 0, 1, size, &b, 1, &at))
 		return;
-	/* only the thread that reserved a READING block looks at its memory */
+	/* only the thread that reserved a READING block looks at the block's memory */
 	if (atomic_load(&f->drops) != drops || b->buf->size != buf->size) {
 		cache_filled(f, &b, 1, 0, false);
 		return;
@@ -577,15 +580,15 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
 	struct cache_block *b;
 
-	/* before the look at count: a thread that has just made a block sees the drop, or this one
-	 * sees the block (cache_give()) */
+	/* Before the look at count. If a thread makes a block at this moment, either that thread
+	 * sees the drop, or this thread sees the block (cache_give()). */
 	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	while ((b = LIST_FIRST(&f->ends)))
 		drop_locked(b, &ready);
-	/* look up each block, or walk through all chains: whichever is shorter */
+	/* look up each block, or walk through all chains, as is shorter */
 	if (last - first < f->nchains)
 		for (uint64_t i = first; i <= last; i++) {
 			b = lookup_locked(f, i);
@@ -594,6 +597,6 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 		}
 	else
 		drop_walk_locked(f, first, last, &ready);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	call_ready(&ready);
 }

@@ -4,46 +4,49 @@
  * cache: file data in blocks of registered memory.
  *
  * A cache block holds bytes of one file from a multiple of CACHE_BLOCK on, or a piece of a block
- * for a reader that wants no more. READ data lands in the block, and the kernel is answered from
- * there: no bytes are copied. A block has one of these states:
+ * for a reader that wants no more. READ data lands in the block, and the daemon answers the kernel
+ * from there without a copy. A block has one of these states:
  *
  *     absent    there is no block
- *     READING   a READ under way will fill the block; readers of its bytes wait for that
+ *     READING   a READ in flight will fill the block; readers of the block's bytes wait
  *     VALID     the first len bytes are the file's; eof: the file ended there
  *
  * Transitions:
  *
  *     cache_reserve()   absent -> READING. The caller then sends the READ and calls cache_filled().
- *     cache_filled()    READING -> VALID. READING -> absent if the file ended before the block, or
- *                       if the READ has failed. The same if the file ended in the block and any
- * data of the file was dropped meanwhile: another client may have moved the end. cache_drop() VALID
- * -> absent: the bytes may be wrong. READING -> absent for all later readers. The READ may bring
- * data from before or after the change, so its data is dropped when it comes. (eviction) VALID ->
- * absent: other blocks need the memory
+ *     cache_filled()    READING -> VALID. READING -> absent if the READ has failed, or if the file
+ *                       ended before the block. READING -> absent, too, if the file ended in the
+ *                       block and any data of the file was dropped during the READ: another client
+ *                       may have moved the end.
+ *     cache_drop()      VALID -> absent: the bytes may be stale. READING -> absent for all later
+ *                       readers. The READ may bring data from before or after the change, so
+ *                       cache_filled() discards that data.
+ *     (eviction)        VALID -> absent: other blocks need the memory
  *
  * This module does not decide which data is right: the thread that learns of a change drops the
  * data (fs/coherence/change.c).
  *
  * Eviction. VALID blocks of all files stand in a ring. A hand goes round, and passes over a block
- * as often as the block has chances. A block that the kernel has not fully read has two chances: it
- * was read ahead, to be read once. A block that the kernel has fully read has none: the kernel has
- * the data in its own cache. It gets one if the kernel reads it again all the same. So a file that
- * is read once from end to end makes room for itself.
+ * as often as the block has chances. A block that the kernel has not fully read has two chances:
+ * the block was read ahead, to be read once. A block that the kernel has fully read has none: the
+ * kernel has the data in the page cache. Such a block gets one chance if the kernel reads the block
+ * again all the same. So a file that is read once from end to end makes room for itself.
  *
- * Locks. cache_file.lock guards the file's blocks and their waits. cache.lock, which is taken after
- * it, guards the ring. The hand takes the locks in the other order, and passes over blocks of a
- * file if the file's lock is taken. No callback runs with either lock held.
+ * Locks. cache_file.lock guards the file's blocks and their waits. cache.lock guards the ring; a
+ * thread takes cache.lock after cache_file.lock. The hand needs the opposite order, so the hand
+ * only tries the lock of a file, and passes over the file's blocks if the lock is taken. No
+ * callback runs with either lock held.
  */
 #ifndef RNFS_CACHE_CACHE_H
 #define RNFS_CACHE_CACHE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "transport/lock.h"
 #include "transport/rpc/seg.h"
 
 #define CACHE_BLOCK (128u << 10)
@@ -61,9 +64,9 @@ struct cache_block {
 	/* Constant once VALID: buf holds the block's bytes from offset `at` of buf on. */
 	struct mem_buf *buf;
 	uint32_t at;
-	uint32_t in;	/* constant: where in the block those bytes begin; a multiple of 4096 */
-	uint32_t cap;	/* constant: bytes to read */
-	bool piece;	/* constant: not the whole block */
+	uint32_t in;  /* constant: where in the block the bytes of buf begin; a multiple of 4096 */
+	uint32_t cap; /* constant: bytes to read */
+	bool piece;   /* constant: not the whole block */
 	unsigned drops; /* constant: file->drops when the block was made */
 	/* file->lock */
 	enum cache_state state;
@@ -84,11 +87,11 @@ LIST_HEAD(cache_chain, cache_block);
 
 /* The blocks of one file. */
 struct cache_file {
-	atomic_uint count;    /* blocks, READING ones included; changed under lock */
-	atomic_uint drops;    /* calls of cache_drop() */
-	pthread_mutex_t lock; /* what follows */
-	struct cache *cache;  /* NULL until there was a block */
-	unsigned nchains;     /* a power of two, or 0 */
+	atomic_uint count;   /* blocks, READING ones included; changed under lock */
+	atomic_uint drops;   /* calls of cache_drop() */
+	struct mutex lock;   /* of the fields below */
+	struct cache *cache; /* NULL until there was a block */
+	unsigned nchains;    /* a power of two, or 0 */
 	struct cache_chain *chains;
 	struct cache_chain ends; /* blocks that end with the file, as far as is known */
 };
@@ -97,7 +100,7 @@ typedef _Atomic uint64_t cache_counter;
 
 struct cache_stats {
 	cache_counter hits;    /* requests answered from VALID blocks at once */
-	cache_counter joined;  /* times that a request waited for a READ under way */
+	cache_counter joined;  /* times that a request waited for a READ in flight */
 	cache_counter misses;  /* requests with an absent block */
 	cache_counter fetches; /* READs into blocks */
 	cache_counter evicted; /* blocks */
@@ -116,12 +119,12 @@ struct cache_stats *cache_stats(struct cache *c);
 /* The bytes of all blocks, and their limit. */
 size_t cache_bytes(const struct cache *c);
 size_t cache_limit(const struct cache *c);
-/* Sets another limit, and evicts blocks until no more bytes are in use. READING blocks stay, and so
- * do blocks of files whose lock is taken. A cache made with limit 0 is left alone. */
+/* Sets another limit, and evicts blocks until the bytes in use are within the limit. READING blocks
+ * stay, and so do blocks of files with a taken lock. No effect on a cache made with limit 0. */
 void cache_set_limit(struct cache *c, size_t limit);
 
 void cache_file_init(struct cache_file *f);
-/* No READ may be under way into a block of f. */
+/* No READ into a block of f may be in flight. */
 void cache_file_finish(struct cache_file *f);
 
 /* --- looking ---------------------------------------------------------------------------------- */
@@ -132,16 +135,16 @@ enum cache_found {
 	CACHE_MISS,    /* the first block that is not VALID is absent */
 };
 
-/* Data found: segments over seg[], with a reference on each block's memory. They end early where
- * the file does. */
+/* Data found: segments over seg[], with a reference on each block's memory. The segments end early
+ * where the file ends. */
 struct cache_hit {
 	struct seg_list data;
 	struct seg seg[CACHE_HIT_MAX];
 	unsigned n;
 };
 
-/* Waits for a READ. ready() is called once, on the thread that saw the end of the READ or of the
- * block. Then the reader looks again. */
+/* A reader's wait for a READ in flight. ready() is called once, on the thread that saw the end of
+ * the READ or of the block. Then the reader calls cache_find() again. */
 struct cache_wait {
 	void (*ready)(struct cache_wait *w);
 	struct cache_block *block; /* the file's lock; NULL: does not wait */
@@ -158,10 +161,10 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w);
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-/* Makes READING blocks for the first run of absent blocks in [off, end), at most max of them. The
+/* Makes READING blocks for the first run of absent blocks in [off, end), at most max blocks. The
  * last block is no larger than a file of size bytes needs. *at: where in the file the run begins.
- * Returns the number; 0: no block is absent, or no memory. The blocks are the caller's until
- * cache_filled(). */
+ * Returns the number of blocks; 0: no block is absent, or no memory. The caller owns the blocks
+ * until cache_filled(). */
 unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
 	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at);
 /* cache_reserve() for [off, end) alone, in whole pages: the first and the last block are pieces.
@@ -173,15 +176,15 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
  * file ended behind those bytes. got 0 without eof: the READ has failed. Calls ready() of the
  * waits. */
 void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof);
-/* The READ into a block, alone or in a run, has brought its data in another place: `to`, one
- * segment. The block takes over that place, with a reference of its own. Call before
- * cache_filled(). False: the buffer around `to` is so much larger than `to` that copying is
+/* The READ into a block, alone or in a run, has brought the block's data in another place: `to`,
+ * one segment. The block takes its own reference on the buffer around `to`, and frees its old
+ * memory. Call before cache_filled(). False: the buffer is so much larger than `to` that copying is
  * better. */
 bool cache_move(struct cache_block *b, const struct seg_list *to);
-/* The first bytes of a file have come in buf by another way than a READ into a block. drops:
- * f->drops when they were asked for. They become a block, unless there is one, or f->drops has
- * changed, or buf has another size than the first block of a file of size bytes (cache_first()).
- * got and eof as in cache_filled(). Takes its own reference on buf. */
+/* The first bytes of a file have come in buf, but not by a READ into a block. drops: f->drops when
+ * the bytes were asked for. The bytes become the file's first block, unless the block exists, or
+ * f->drops has changed, or buf has another size than the first block of a file of size bytes
+ * (cache_first()). got and eof as in cache_filled(). Takes its own reference on buf. */
 void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint64_t size,
 	unsigned drops, uint32_t got, bool eof);
 /* How many bytes the first block of a file of size bytes holds. */

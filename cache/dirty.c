@@ -70,7 +70,7 @@ static void set_state(struct dirty_file *d, struct dirty_extent *x, enum dirty_s
 		reaches(d, end_of(x));
 }
 
-/* A copy that is not in the tree yet. NULL when out of memory. */
+/* A copy of `like`, not in the tree yet. NULL when out of memory. */
 static struct dirty_extent *copy_of(const struct dirty_extent *like)
 {
 	struct dirty_extent *x = malloc(sizeof(*x));
@@ -80,7 +80,7 @@ static struct dirty_extent *copy_of(const struct dirty_extent *like)
 	return x;
 }
 
-/* Puts x, which lies in a block, into the tree. No extent may be in its place. */
+/* Puts x, which lies in a block, into the tree. No extent may be in the place of x. */
 static void insert(struct dirty_file *d, struct dirty_extent *x)
 {
 	RB_INSERT(dirty_tree, &d->tree, x);
@@ -167,8 +167,8 @@ static struct dirty_extent *stream_to(
 	return x && end_of(x) == off && x->by == by ? x : NULL;
 }
 
-/* Makes an extent at off with room for len bytes, or up to most if it continues a stream. It is not
- * in the tree yet. NULL: no memory. */
+/* Makes an extent at off with room for len bytes, or up to most bytes if the extent continues a
+ * stream. The extent is not in the tree yet. NULL: no memory. */
 static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	const struct dirty_extent *stream, uint32_t len, uint32_t most)
 {
@@ -204,7 +204,7 @@ static void unbegin(struct dirty_file *d, struct dirty_extent *x)
 }
 
 /* Appends as much as possible of [off, end) to the extent that ends at off, or begins another one.
- * If `over` is not NULL, it is the UNSTABLE extent there. Its bytes are removed once there is
+ * over: the UNSTABLE extent in that place, or NULL. The bytes of `over` are removed once there is
  * memory for the new ones. Returns the number of bytes; 0: no memory. */
 static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off, uint64_t end,
 	const uint8_t *data, struct dirty_extent *over)
@@ -359,7 +359,7 @@ void dirty_committed(struct dirty_file *d, uint64_t gen)
 		drop(d, x);
 }
 
-/* May a cut under way have been executed after the server had x? */
+/* May a cut in flight have been executed after the server had x? */
 static bool may_be_cut(const struct dirty_file *d, const struct dirty_extent *x)
 {
 	const struct dirty_cut *cut;

@@ -7,9 +7,9 @@
  * No two extents overlap. Each has one of these states:
  *
  *     NEW       write(2) was answered; no WRITE was sent. Bytes may be added or overwritten.
- *     WRITING   a WRITE that reads the extent's memory is under way: no thread may change the bytes
- *     UNSTABLE  the server has the data, and may lose it in a restart before a COMMIT: kept, to be
- *               written again
+ *     WRITING   a WRITE in flight reads the extent's memory: no thread may change the bytes
+ *     UNSTABLE  the server has the data, and may lose the data in a restart before a COMMIT. The
+ *               extent is kept, to be written again.
  *
  * Transitions:
  *
@@ -22,11 +22,12 @@
  *                                 client may have replaced the data
  *     dirty_cut(), dirty_forget(), dirty_give_up() -> gone
  *
- * Cuts. A truncation or a direct write changes bytes by other means. Data that was UNSTABLE when
- * such an operation was sent may have been changed by it, and must not be written over it again.
- * Data that became UNSTABLE later may have been written after it, and is kept. The effect on the
- * earlier data is unknown until the answer comes (dirty_cut_begin(), dirty_cut_end()). If the
- * server restarts before that, the earlier data stays UNSTABLE and is marked *lost*.
+ * Cuts. A truncation or a direct write changes bytes by other means. The server may execute such an
+ * operation after the WRITE of data that was UNSTABLE when the operation was sent. Then that data
+ * must not be written again over the result. Data that became UNSTABLE later may have been written
+ * after the operation, and is kept. The effect on the earlier data is unknown until the answer
+ * comes (dirty_cut_begin(), dirty_cut_end()). If the server restarts before the answer, the earlier
+ * data stays UNSTABLE and is marked *lost*.
  *
  * Small writes are gathered. An extent has room behind its bytes for the following writes. The
  * longer the stream of writes, the larger the room. Extents end at multiples of DIRTY_RUN, as do
@@ -70,17 +71,18 @@ struct dirty_extent {
 	uint32_t at; /* in mem->buf */
 	uint64_t off;
 	uint32_t len, room; /* room: len and the bytes that may be added */
-	uint32_t before;    /* bytes of the same stream in front of it */
+	uint32_t before;    /* bytes of the same stream in front of the extent */
 	enum dirty_state state;
-	bool lost;     /* UNSTABLE: the server restarted while a cut was under way */
+	bool lost;     /* UNSTABLE: the server restarted while a cut was in flight */
 	uint64_t sent; /* WRITING, UNSTABLE: when the WRITE was sent */
-	/* WRITING, UNSTABLE: the number of the lock that the extent was written under
-	 * (nfs_lock_guard()); 0: of none, or the lock was not held any more at dirty_redo() */
+	/* WRITING, UNSTABLE: the number of the byte-range lock that covered the extent's bytes at
+	 * the WRITE (nfs_lock_guard()). 0: no lock, or the lock was no longer held at
+	 * dirty_redo(). */
 	uint64_t guard;
 	uint64_t gen, got; /* UNSTABLE: gen of the WRITE (filedata.h), and when its answer came */
 };
 
-/* An operation under way that changes bytes by other means. */
+/* An operation in flight that changes bytes by other means. */
 struct dirty_cut {
 	uint64_t since;
 	LIST_ENTRY(dirty_cut) link;
@@ -99,11 +101,11 @@ struct dirty_file {
 	const struct dirty_memory *memory;
 	struct dirty_tree tree;
 	LIST_HEAD(, dirty_cut) cuts;
-	unsigned lost;	   /* number of extents that are lost */
+	unsigned lost;	   /* number of extents marked lost */
 	uint64_t replaced; /* as of the last dirty_redo() */
 	uint64_t given_up; /* bytes that dirty_redo() or dirty_cut_end() dropped because another
-			      client may have replaced them; the caller resets it */
-	_Atomic uint64_t bytes[DIRTY_STATES]; /* of extents in that state */
+			      client may have replaced the bytes; the caller resets the count */
+	_Atomic uint64_t bytes[DIRTY_STATES]; /* of the extents in each state */
 	_Atomic uint64_t end; /* the end in the file of the last NEW or WRITING byte, or an offset
 				 behind that end */
 };
@@ -124,43 +126,44 @@ enum dirty_put {
 	DIRTY_FULL, /* no memory */
 };
 
-/* Copies len bytes that `by` writes at off. *took: how many were copied, from the first on; all of
- * them only if DONE. */
+/* Copies len bytes that `by` writes at off. *took: how many bytes were copied, from the first on;
+ * all of them only if DONE. */
 enum dirty_put dirty_put(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	const uint8_t *data, uint32_t len, uint32_t *took);
-/* Takes over len bytes without copying. They lie at `at` of buf, which is a buffer as memory->get()
- * returns. DONE: buf belongs to d. Otherwise nothing was done. */
+/* Takes over len bytes without copying. The bytes lie at `at` of buf, a buffer from memory->get().
+ * DONE: buf belongs to d. Otherwise nothing was done. */
 enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* Finds the first run of NEW extents at or behind *from that one WRITE can carry: one writer, no
- * gap, at most DIRTY_RUN bytes. Sets *from to its end. Returns the number of extents; 0: no run. */
+/* Finds the first run of NEW extents at or behind *from that fits one WRITE: one writer, no gap, at
+ * most DIRTY_RUN bytes. Sets *from to the end of the run. Returns the number of extents; 0: no
+ * run. */
 unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *run[]);
-/* Finds the run that ends at `end`, or as much of its end as one WRITE can carry. */
+/* Finds the run that ends at `end`, or the last part of the run that fits one WRITE. */
 unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[]);
 
 /* guard: as in struct dirty_extent. */
 void dirty_writing(
 	struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now, uint64_t guard);
-/* got: when the WRITE was answered. unstable: the extents are kept, with that gen; otherwise they
- * are dropped. */
+/* The WRITE was answered at `got`. unstable: the extents become UNSTABLE with gen; otherwise the
+ * extents are dropped. */
 void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
 	uint64_t gen, uint64_t got);
-/* A COMMIT has made the data safe that was UNSTABLE with this gen or an earlier one. */
+/* A COMMIT has succeeded. Drops the UNSTABLE extents with this gen or an earlier one. */
 void dirty_committed(struct dirty_file *d, uint64_t gen);
 /* The server may have lost the UNSTABLE data, which becomes NEW. replaced: when another client was
- * last seen to have changed the file (0: never). Extents whose WRITE was sent before that time are
- * dropped, for the server may have the other client's bytes in their place. But an extent stays if
- * guard(), nfs_lock_guard() of its bytes, still returns the number of the lock that the extent was
- * written under. */
+ * last seen to have changed the file (0: never). Extents sent by a WRITE before `replaced` are
+ * dropped: the server may have the other client's bytes in their place. But an extent stays if the
+ * lock on its bytes was held all the time. guard() is nfs_lock_guard() of the bytes, and returns
+ * the same number as at the WRITE in that case. */
 void dirty_redo(struct dirty_file *d, uint64_t replaced,
 	uint64_t (*guard)(const struct dirty_owner *by, uint64_t off, uint64_t len));
 /* Drops bytes in [off, off + len) (len UINT64_MAX: all behind off) that became UNSTABLE at `until`
  * or earlier. */
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
 /* dirty_cut_begin(): an operation that changes bytes by other means is about to be sent, at `now`.
- * dirty_cut_end(): it was answered and has changed [off, off + len); len 0: no bytes. The rest of
- * the lost extents go on as in dirty_redo(). */
+ * dirty_cut_end(): the operation was answered and has changed [off, off + len); len 0: no bytes.
+ * The rest of the lost extents go on as in dirty_redo(). */
 void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now);
 void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len);
 /* Drops the extents of `by` that are not WRITING. */
@@ -173,7 +176,8 @@ void dirty_give_up(struct dirty_file *d, struct dirty_owner *by, uint64_t gen);
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);
 /* Is any byte of [off, off + len) UNSTABLE by a WRITE that was sent at `until` or earlier? */
 bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
-/* The end of the last of such extents in the whole file; 0: there is none. */
+/* The end of the last extent of the file that is UNSTABLE by a WRITE sent at `until` or earlier; 0:
+ * none. */
 uint64_t dirty_unstable_end(struct dirty_file *d, uint64_t until);
 
 #endif

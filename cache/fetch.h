@@ -3,12 +3,13 @@
  *
  * fetch: READs that bring file data into cache blocks, with or without a waiting request.
  *
- * A fetcher belongs to an open file. Its READs have the credential and open state of that file. So
- * the file must not be closed on the server before the last READ has ended (fetcher_stop()). A READ
- * that fails leaves no block. A request that waited for the block looks again, finds none, and
- * sends a READ of its own with its own credential. So fetches report no errors.
+ * A fetcher belongs to an open file. The fetcher's READs have the credential and open state of the
+ * file. So the file must not be closed on the server before the last READ has ended
+ * (fetcher_stop()). A READ that fails leaves no block. A request that waited for the block looks
+ * again, finds none, and sends a READ of its own with its own credential. So fetches report no
+ * errors.
  *
- * fetcher.lock guards the fields marked below; no callback runs with it held.
+ * fetcher.lock guards the fields marked below; no callback runs with fetcher.lock held.
  */
 #ifndef RNFS_CACHE_FETCH_H
 #define RNFS_CACHE_FETCH_H
@@ -16,6 +17,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/readahead.h"
+#include "transport/lock.h"
 
 struct fetcher;
 
@@ -38,34 +40,34 @@ struct fetcher {
 	struct nfs_open *open;
 	const struct rpc_cred *cred;
 
-	pthread_mutex_t lock; /* what follows */
-	struct readahead ahead;
-	uint64_t wasted;	 /* the cache's count of wasted blocks at the last request */
-	unsigned pending;	 /* fetches and requests under way */
-	void (*idle)(void *ctx); /* NULL: the owner does not wait */
-	void *ctx;
+	struct mutex lock;
+	struct readahead ahead GUARDED_BY(lock);
+	/* the cache's count of wasted blocks at the last request */
+	uint64_t wasted GUARDED_BY(lock);
+	unsigned pending GUARDED_BY(lock);	  /* fetches in flight and requests */
+	GUARDED_BY(lock) void (*idle)(void *ctx); /* NULL: the owner does not wait */
+	void *ctx GUARDED_BY(lock);
 };
 
 /* All fetches of a mount. */
 struct fetches *fetches_new(struct cache *c);
-/* No fetch may be under way. Accepts NULL, returns NULL. */
+/* No fetch may be in flight. Accepts NULL, returns NULL. */
 struct fetches *fetches_free(struct fetches *all);
-/* From now on READs of at most rsize bytes are sent to client. They end with client at the
- * latest. */
+/* From now on READs of at most rsize bytes are sent to client. All READs end before client does. */
 void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsize);
 
 /* The caller sets the constant fields. */
 void fetcher_init(struct fetcher *f, uint32_t ahead_max);
 void fetcher_finish(struct fetcher *f);
 
-/* A request for len bytes at off has come. Returns the plan for it and for read-ahead
+/* A request for len bytes at off has come. Returns the plan for the request and for read-ahead
  * (readahead_note()). f is not idle until fetcher_release(). */
 struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len, uint64_t size);
 void fetcher_release(struct fetcher *f);
-/* The request had to wait for a READ under way (readahead_waited()). */
+/* The request had to wait for a READ in flight (readahead_waited()). */
 void fetcher_waited(struct fetcher *f, uint64_t off);
-/* Calls idle(ctx) when no fetch and no request is under way, perhaps before this function returns.
- * Later no fetch may begin. */
+/* Calls idle(ctx) when no fetch is in flight and no request is left, perhaps before this function
+ * returns. Later no fetch may begin. */
 void fetcher_stop(struct fetcher *f, void (*idle)(void *ctx), void *ctx);
 
 /* Sends READs for the data that plan wants ahead. */

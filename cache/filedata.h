@@ -10,69 +10,72 @@
  * one, the kept data is written again (writeback.h).
  *
  * A server accepts a COMMIT only from a user with permission to write the file. Not every waiting
- * caller has that permission: one may close a file that was opened for reading; one may be refused
- * a change of the mode of another user's file. So a COMMIT is sent with the credential of the last
+ * caller has permission: one may close a file that was opened for reading; one may be refused a
+ * change of the mode of another user's file. So a COMMIT is sent with the credential of the last
  * writer. If the server refuses that one, the credential of a waiting caller is tried.
  *
  * There are three kinds of losses: another verifier for unstable data without a copy (EIO); a
  * COMMIT that fails (with its own error, such as ENOSPC or EDQUOT); a WRITE that fails long after
  * write(2) has returned. After a failed COMMIT the data still counts as unstable. The next fsync
- * sends another COMMIT, which is not a new loss if it fails in the same way. Once a program has
- * been told and has closed the file, the kept data is dropped (filedata_told(), writeback.h).
+ * sends another COMMIT; if that COMMIT fails in the same way, the failure is not a new loss. Once a
+ * program has been told and has closed the file, the kept data is dropped (filedata_told(),
+ * writeback.h).
  *
  * Reports follow Linux (errseq_t): losses are numbered. Each open file description keeps the number
- * of the last loss that it was told, in a struct filedata_view.
+ * of the last loss that the description was told, in a struct filedata_view.
  *
  *     fsync   reports each loss once to each description
  *     flush   reports the same, but does not count as a report: every close of a duplicate sends a
  *             FLUSH, also in a child that exits. The process that reads the answer need not be the
  *             writer.
  *
- * A description that is opened after a loss hears of it from fsync unless any fsync has reported
- * it. Flush reports it unless any flush or fsync has. So a program that writes, closes, opens again
- * and syncs is told, and later openers are not told for ever. A loss while no process has the file
- * open waits here for the next opener, as long as the kernel knows the inode.
+ * A description that is opened after a loss is told at fsync unless any fsync has reported the loss
+ * before. Flush reports the loss unless any flush or fsync has. So a program that writes, closes,
+ * opens again and syncs is told, and later openers are not told for ever. A loss while no process
+ * has the file open waits here for the next opener, as long as the kernel knows the inode.
  *
  * Failed WRITEs of mapped pages are counted apart. The kernel itself tells each description at
- * fsync, before it sends FSYNC. At flush the kernel tells only the first description;
+ * fsync, before sending FSYNC. At flush the kernel tells only the first description;
  * filedata_flush() tells the others.
  *
  * filechange.h is about the versions that the answers tell.
  *
- * filedata.lock guards all other fields, and those of the views. It is a leaf. Any thread may call
+ * filedata.lock, a leaf, guards all other fields, and the fields of the views. Any thread may call
  * any function.
  */
 #ifndef RNFS_CACHE_FILEDATA_H
 #define RNFS_CACHE_FILEDATA_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cache/filechange.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct filedata {
-	struct filechange change; /* under its own lock */
-	pthread_mutex_t lock;	  /* what follows, and the views */
-	bool dirty;		  /* there is unstable data */
-	bool unkept;		  /* some unstable data has no copy */
-	bool unsafe;		  /* a change came without a verifier */
-	bool have_verf;
-	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
-	struct rpc_cred by;	     /* last writer */
-	uint64_t gen;		     /* number of unstable changes so far */
-	uint64_t restarts;	     /* times that an answer brought another verifier */
-	uint64_t redone;	     /* `restarts` when unstable data was last written again */
-	uint64_t failed_gen;	     /* gen of the last failure that counts as a loss, 0: none */
-	/* Gen of the last COMMIT that failed, and of the last one whose failure was reported by
-	 * flush or fsync; 0: none. */
-	uint64_t lost_gen, told_gen;
-	uint32_t losses;	  /* number of losses so far */
-	int error;		  /* of the last loss: a negative errno */
-	uint32_t synced, flushed; /* the last loss reported by fsync, and by flush or fsync */
-	uint32_t unwritten;	  /* WRITEs of mapped pages that failed */
-	int unwritten_error;
+	struct filechange change;     /* under its own lock */
+	struct mutex lock;	      /* of the views, too */
+	bool dirty GUARDED_BY(lock);  /* there is unstable data */
+	bool unkept GUARDED_BY(lock); /* some unstable data has no copy */
+	bool unsafe GUARDED_BY(lock); /* a change came without a verifier */
+	bool have_verf GUARDED_BY(lock);
+	uint8_t verf[NFS_VERF_SIZE] GUARDED_BY(lock); /* of the unstable data */
+	struct rpc_cred by GUARDED_BY(lock);	      /* last writer */
+	uint64_t gen GUARDED_BY(lock);		      /* number of unstable changes so far */
+	uint64_t restarts GUARDED_BY(lock); /* times that an answer brought another verifier */
+	uint64_t redone GUARDED_BY(lock); /* `restarts` when unstable data was last written again */
+	/* gen of the last failure that counts as a loss, 0: none */
+	uint64_t failed_gen GUARDED_BY(lock);
+	/* Gen of the last COMMIT that failed, and of the last failed COMMIT that flush or fsync has
+	 * reported; 0: none. */
+	uint64_t lost_gen GUARDED_BY(lock), told_gen GUARDED_BY(lock);
+	uint32_t losses GUARDED_BY(lock); /* number of losses so far */
+	int error GUARDED_BY(lock);	  /* of the last loss: a negative errno */
+	/* the last loss reported by fsync, and by flush or fsync */
+	uint32_t synced GUARDED_BY(lock), flushed GUARDED_BY(lock);
+	uint32_t unwritten GUARDED_BY(lock); /* WRITEs of mapped pages that failed */
+	int unwritten_error GUARDED_BY(lock);
 };
 
 /* The reports that an open file description has had. */
@@ -83,21 +86,20 @@ struct filedata_view {
 void filedata_init(struct filedata *d);
 void filedata_finish(struct filedata *d);
 
-/* What the verifier of an answer shows. */
+/* The verdict on the verifier of an answer. */
 enum filedata_verf {
 	FILEDATA_SAME,
 	FILEDATA_OTHER, /* the server may have lost unstable data: write it again */
-	FILEDATA_LOST,	/* the same, and some of the data has no copy */
+	FILEDATA_LOST,	/* OTHER, and some of the lost data has no copy */
 };
 
 /* A WRITE or COPY with the credential `by` was answered. kept: this mount keeps a copy of the data
  * for now. */
 enum filedata_verf filedata_wrote(struct filedata *d, const struct rpc_cred *by,
 	enum nfs_stable committed, const uint8_t *verf, bool kept);
-/* Data of a write(2) that has returned is lost. error: a negative
- * errno. */
+/* Data of a write(2) that has returned is lost. error: a negative errno. */
 void filedata_lost(struct filedata *d, int error);
-/* Another change with the credential `by` could not be committed as it should have been. error: a
+/* Another change with the credential `by` should have been committed, and was not. error: a
  * negative errno; -EAGAIN if another COMMIT will do. */
 void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error);
 /* A WRITE of mapped pages failed with error, a negative errno. */
@@ -107,8 +109,9 @@ void filedata_unwritten(struct filedata *d, int error);
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
 /* The number of answers so far that brought another verifier. */
 uint64_t filedata_restarts(struct filedata *d);
-/* The caller, which keeps the copies, begins to write all unstable data again. Up to then no COMMIT
- * makes data safe: another answer may have told of the restart first. */
+/* The caller, which keeps the copies, begins to write all unstable data again. After another
+ * verifier no COMMIT makes data safe until this call: a COMMIT may return the new verifier, because
+ * an earlier answer has told of the restart. */
 void filedata_redone(struct filedata *d);
 /* Could a restart of the server lose data for good? */
 bool filedata_at_risk(struct filedata *d);
@@ -122,8 +125,8 @@ void filedata_failed(struct filedata *d, uint64_t gen, int error);
 /* Unstable data with this gen or an earlier one could not be committed, and flush or fsync has
  * reported that; 0: none. */
 uint64_t filedata_told(struct filedata *d);
-/* No copy is kept of such data any more. If there is no later unstable data, no COMMIT is needed:
- * its failure would be told as a new loss. */
+/* No copy is kept of such data any more. Without later unstable data no COMMIT is needed: the
+ * failure of a COMMIT would be told as a new loss. */
 void filedata_given_up(struct filedata *d);
 
 /* An open file description begins. */

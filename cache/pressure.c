@@ -134,7 +134,8 @@ static void find_group(struct pressure *p, const char *root)
 		set_group(p, root, "/sys/fs/cgroup", group, false);
 }
 
-/* Shortens *len, a group's length in p->group, to that of the group above. False: there is none. */
+/* Shortens *len, a group's length in p->group, to the length of the group above. False: no group is
+ * above. */
 static bool above(const struct pressure *p, size_t *len)
 {
 	if (*len <= p->top)
@@ -163,7 +164,7 @@ static uint64_t used_of(const struct pressure *p, size_t len)
 	return read_number(p->group, len, p->v1 ? "memory.usage_in_bytes" : "memory.current");
 }
 
-/* The bytes that a group uses and the kernel cannot take away. */
+/* The bytes that a group uses and that the kernel cannot reclaim. */
 static uint64_t held_of(const struct pressure *p, size_t len)
 {
 	uint64_t used = used_of(p, len);
@@ -210,7 +211,7 @@ bool pressure_is_short(const struct pressure *p)
 	return false;
 }
 
-/* Has the machine plenty of memory for new programs? False also if it does not tell. */
+/* Has the machine plenty of memory for new programs? False also if meminfo does not tell. */
 static bool machine_has_plenty(const struct pressure *p)
 {
 	uint64_t all, left;
@@ -237,7 +238,7 @@ bool pressure_stall_counts(const struct pressure *p)
 		if (limit == UINT64_MAX)
 			continue;
 		/* Pages of files fill every group in time. Only stalls in the group itself show
-		 * that its processes wait until the kernel takes those pages. */
+		 * that the group's processes wait until the kernel takes such pages. */
 		used = p->of_group ? used_of(p, len) : held_of(p, len);
 		if (used != UINT64_MAX &&
 			used >= limit - limit / (p->of_group ? PRESSURE_ROOM : PRESSURE_PLENTY))

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * pressure: how much memory the system leaves this process, and whether it grows short.
+ * pressure: how much memory the system leaves this process, and whether memory grows short.
  *
  * Two sources, and either may be missing:
  *
- *     limits    of the process's control group and of the visible groups above it: memory.max and
+ *     limits    of the process's control group and of the visible groups above: memory.max and
  *               memory.high of version 2, memory.limit_in_bytes of version 1. A group's room is the
  *               rest of its limit, with all pages of files counted as free. The kernel takes those
- *               pages before it kills any process.
+ *               pages before killing any process.
  *     stalls    pressure stall information: of the group (memory.pressure), or of the machine
  *               (/proc/pressure/memory) if this process may not watch the group's. The kernel makes
  *               fd readable for POLLPRI when processes have waited for memory for PRESSURE_STALL_US
  *               of PRESSURE_WINDOW_US, once a window at most.
  *
- * The machine's stalls are those of all its groups. Most groups that stall are short of their own
+ * The machine's stalls are the stalls of all groups. Most groups that stall are short of their own
  * limits only. So a stall alone is no shortage of this process: pressure_stall_counts() also looks
  * at the machine's free memory and at the room of our groups.
  *
  * Without limits and stalls, no source tells that memory is short.
  *
- * One thread at a time may use it.
+ * Only one thread at a time may call.
  */
 #ifndef RNFS_CACHE_PRESSURE_H
 #define RNFS_CACHE_PRESSURE_H
@@ -48,8 +48,8 @@ void pressure_init(struct pressure *p, const char *root);
 void pressure_finish(struct pressure *p);
 /* fd has reported stalls: is memory short for this process? Yes, if the machine has no more than an
  * eighth of its memory left (MemAvailable; also if /proc/meminfo does not tell). Yes, if one of our
- * groups is nearly full. If the stalls are the group's own, pages of files count as used; if they
- * are the machine's, pages of files do not count. */
+ * groups is nearly full. Pages of files count as used if the stalls are the group's own, and as
+ * free if the stalls are the machine's. */
 bool pressure_stall_counts(const struct pressure *p);
 /* The least limit, now; SIZE_MAX if there is none. */
 size_t pressure_limit(const struct pressure *p);

@@ -22,7 +22,7 @@ static uint32_t at_most(uint64_t n, uint32_t max)
 	return n < max ? (uint32_t)n : max;
 }
 
-/* --- what pattern the requests make ----------------------------------------------------------- */
+/* --- patterns of requests --------------------------------------------------------------------- */
 
 /* The direction that the requests show, if any. */
 struct turn {
@@ -54,8 +54,8 @@ static struct turn turn_of(int64_t stride, uint64_t piece)
 	return t;
 }
 
-/* A run begins at off. Do two runs before it have the same distance and length, immediately before?
- * Or three, with others between? */
+/* A run begins at off. Do the two runs immediately before have the same distance and length? Or
+ * three runs, with others between? */
 static struct turn find_steps(const struct readahead *r, uint64_t off)
 {
 	const struct readahead_run *last = &r->run[r->newest], *before;
@@ -101,7 +101,7 @@ static struct turn trace(struct readahead *r, uint64_t off, uint32_t len)
 	return t;
 }
 
-/* --- whose request it is ---------------------------------------------------------------------- */
+/* --- the stream of a request ------------------------------------------------------------------ */
 
 /* Finds the piece in which off lies. *steps: its distance from the present piece, in pieces; 0 also
  * for an earlier piece. False: off is in no expected piece. */
@@ -119,7 +119,7 @@ static bool in_steps(const struct readahead_stream *s, uint64_t off, uint32_t *s
 	return true;
 }
 
-/* Is this the request that the stream expects? For steps, any part of an expected piece. */
+/* Is this the request that s expects? For steps, any part of an expected piece is expected. */
 static bool is_next(const struct readahead_stream *s, uint64_t off, uint32_t len)
 {
 	uint32_t steps;
@@ -164,7 +164,7 @@ static struct readahead_stream *oldest(struct readahead *r)
 	return old;
 }
 
-/* Has s go another way from off on. */
+/* Turns s into another way from off on. */
 static void turn_stream(
 	struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len, struct turn t)
 {
@@ -177,7 +177,7 @@ static void turn_stream(
 	s->ahead = t.way == READAHEAD_BACK ? off : s->place;
 }
 
-/* --- what to ask for -------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static void grow_window(struct readahead *r, struct readahead_stream *s)
 {
@@ -185,7 +185,8 @@ static void grow_window(struct readahead *r, struct readahead_stream *s)
 		s->window = at_most(2ull * s->window, r->most);
 }
 
-/* Plans the part of the window that was not asked for yet. A small part waits for the next time. */
+/* Plans the part of the window that was not asked for yet. A small part waits for the next
+ * request. */
 static void plan_forward(
 	struct readahead *r, struct readahead_stream *s, uint64_t size, struct readahead_plan *plan)
 {
@@ -255,7 +256,7 @@ static void went_steps(struct readahead *r, struct readahead_stream *s, uint64_t
 	s->asked = s->asked > steps ? s->asked - steps : 0;
 }
 
-/* Moves the place of s to its request, and plans the data of its window. */
+/* Moves s to the request, and plans the data of the window of s. */
 static void go(struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len,
 	uint64_t size, struct readahead_plan *plan)
 {

@@ -3,8 +3,8 @@
  *
  * writeback: sends to the server the data that programs wrote to files (cache/dirty.h).
  *
- * A write(2) is answered when its data is in an extent. Several WRITEs are sent at a time, each as
- * large as possible, when
+ * A write(2) is answered when its data is in an extent. Several WRITEs are in flight at a time,
+ * each as large as possible. A WRITE is sent when
  *
  *     a stream of writes has filled one
  *     much data is NEW, or there is no room for more
@@ -12,24 +12,29 @@
  *     a caller waits for the data (writeback_wait()): fsync, close, an operation that must follow
  *
  * WRITEs are UNSTABLE. Their data is kept until a COMMIT returns the same verifier as the WRITEs
- * (filedata.h). A COMMIT is sent when a program waits for it or when much data is kept. Otherwise
+ * (filedata.h). A COMMIT is sent when a program waits for one or when much data is kept. Otherwise
  * writeback_tick() sends one some seconds after the file's last WRITE, or ten seconds after the
  * first. If another client is seen to have changed the file, a COMMIT is sent at once
  * (writeback_commit()).
  *
- * Another verifier means that the server has restarted and may have lost the UNSTABLE data. That
+ * Another verifier means that the server has restarted and may have lost the UNSTABLE data. The
  * data is written again, and no program notices, if no other client was seen to have changed the
  * file since the WRITE was sent (filechange_replaced()). The answer to the COMMIT that tells of the
  * restart brings the file's version, so any change shows by then. After such a change the server
  * may have another client's bytes in the same place, or a file that the other client has cut short.
- * Then no data is written again, and filedata tells of a loss. Data of a range that was locked when
- * the WRITE was sent, and is still, is written again even then: no other client has changed that
- * range (nfs_lock_guard()).
+ * Then no data is written again, and filedata tells of a loss. There is one exception: bytes under
+ * a byte-range lock of this mount from the WRITE until now. No other client has changed those
+ * bytes, so they are written again (nfs_lock_guard()).
+ *
+ * A READ of the range would prove nothing: after a failed sync a server may read from memory bytes
+ * that are not on the disk. One case stays unproved, over NFSv4 where the change attribute does not
+ * count changes: a WRITE hides a change by another client just before the WRITE. If that WRITE is
+ * also the first with the new verifier, the data from before is written again.
  *
  * If a caller waits until the data is safe, and one WRITE can carry all data that is not safe, then
  * that WRITE is stable and needs no COMMIT. The same WRITE carries the operation that the caller
  * wants done behind the data (struct nfs_then). So the file's times are set behind the last WRITE,
- * and they stay because nothing is left to be written again.
+ * and no later WRITE changes the times, because nothing is left to be written again.
  *
  * A COMMIT is sent with the credential of the last writer (filedata.h). If the server refuses that
  * credential, the COMMIT is tried once with the credential of each waiting caller. If no caller
@@ -40,26 +45,26 @@
  * told of the loss and the file is closed, the data is dropped (writeback_give_up()). The program
  * takes the data as lost, so another client may have written the file since, unknown to this mount.
  *
- * A WRITE that fails is a loss: its data is dropped, filedata tells of it, and the file's `failing`
- * is set until a write has succeeded. While `failing` is set, a writer should wait for the server's
- * answer.
+ * A WRITE that fails is a loss: its data is dropped, filedata tells of the loss, and the file's
+ * `failing` is set until a write has succeeded. While `failing` is set, a writer should wait for
+ * the server's answer.
  *
- * A writer is an open file, with whose open state and credential the WRITEs are sent. It must stay
- * until none of its extents is left: wait for STABLE, then call writeback_close().
+ * A writer is an open file. WRITEs are sent with the writer's open state and credential. The writer
+ * must stay until none of its extents is left: wait for STABLE, then call writeback_close().
  *
- * Locks. written.lock guards a file's extents, operations and waits. writeback.lock, which is taken
- * after it, guards the fields of the mount. No callback runs with either lock held, except the two
- * for memory, which only count and free.
+ * Locks. written.lock guards a file's extents, operations and waits. writeback.lock guards the
+ * fields of the mount; a thread takes writeback.lock after written.lock. No callback runs with
+ * either lock held, except the two for memory, which only count and free.
  */
 #ifndef RNFS_CACHE_WRITEBACK_H
 #define RNFS_CACHE_WRITEBACK_H
 
-#include <pthread.h>
 #include <sys/queue.h>
 
 #include "cache/batch.h"
 #include "cache/dirty.h"
 #include "cache/filedata.h"
+#include "transport/lock.h"
 
 struct writeback;
 struct writeout;
@@ -70,14 +75,14 @@ struct writeback_ops {
 	/* Memory for data, as in struct dirty_memory. */
 	struct mem_buf *(*get)(void *ctx, size_t size);
 	void (*put)(void *ctx, struct mem_buf *buf);
-	/* A file must stay while an operation of it is under way. */
+	/* Hold and release a file: an operation of a held file is in flight. */
 	void (*hold)(struct written *f);
 	void (*release)(struct written *f);
 	/* Before a WRITE is sent; after it has ended, with or without success. */
 	void (*write_begin)(struct writer *by);
 	void (*write_end)(struct writer *by, const struct nfs_op *op);
-	/* A COMMIT that was sent at `asked` has ended. again: it failed, but that is not a loss
-	 * yet. */
+	/* A COMMIT that was sent at `asked` has ended. again: the COMMIT failed, but may be tried
+	 * with another credential, and so is no loss yet. */
 	void (*commit_end)(
 		void *ctx, struct written *f, const struct nfs_op *op, uint64_t asked, bool again);
 	void *ctx;
@@ -92,17 +97,18 @@ struct writer {
 };
 
 enum written_level {
-	WRITTEN, /* the server has it */
-	SENT,	 /* the server has it, and keeps it in a restart if one WRITE could carry all */
-	STABLE,	 /* the server has it, and keeps it in a restart */
+	WRITTEN,    /* the server has the data */
+	TRY_STABLE, /* WRITTEN; STABLE if one WRITE can carry all */
+	STABLE,	    /* the server has the data, and keeps the data in a restart */
 };
 
-/* Waits until all data written before has reached a level, or has been lost (filedata tells).
- * ready() is called once, on the thread that saw the end. */
+/* A caller's wait until all data written before has reached a level, or has been lost (filedata
+ * tells). ready() is called once, on the thread that saw the end. */
 struct writeback_wait {
 	void (*ready)(struct writeback_wait *w);
-	/* An operation to be done behind the data, or NULL. It is tried if the data goes in one
-	 * WRITE of the same user, cred; then->done tells whether it was done. Both must stay. */
+	/* An operation to be done behind the data, or NULL. The operation is tried if the data goes
+	 * in one WRITE of the same user, cred; then->done tells whether the operation was done.
+	 * `then` and cred must stay until the end of the wait. */
 	struct nfs_then *then;
 	const struct rpc_cred *cred;
 	/* the file's lock */
@@ -123,17 +129,16 @@ struct written {
 	const struct nfs_fh *fh;
 	struct filedata *data;
 	atomic_bool failing;
-	_Atomic uint64_t
-		redone_at;     /* when data that the server had lost last became NEW; 0: never */
-	pthread_mutex_t lock;  /* what follows */
-	struct writeback *all; /* NULL until there was an extent */
+	_Atomic uint64_t redone_at; /* when lost data last became NEW; 0: never */
+	struct mutex lock;	    /* of the fields below */
+	struct writeback *all;	    /* NULL until there was an extent */
 	struct dirty_file dirty;
 	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */
 	uint64_t next_id;
 	struct writeback_waits waits;
 	uint64_t since;	     /* when the oldest NEW extent was made, on clock_ns() */
 	uint64_t kept_since; /* when the oldest UNSTABLE extent became UNSTABLE, roughly */
-	uint64_t kept_last;  /* when the newest did */
+	uint64_t kept_last;  /* when the newest UNSTABLE extent became UNSTABLE */
 	bool committing;
 	bool stuck;   /* the last COMMIT failed: no other is sent until a caller waits */
 	bool starved; /* memory was too short to send all data that a caller waits for */
@@ -141,7 +146,7 @@ struct written {
 	LIST_ENTRY(written) link;
 };
 
-/* Waits for room. ready() as in struct writeback_wait. */
+/* A writer's wait for room. ready() as in struct writeback_wait. */
 struct writeback_room {
 	void (*ready)(struct writeback_room *w);
 	/* writeback.lock */
@@ -150,7 +155,7 @@ struct writeback_room {
 	TAILQ_ENTRY(writeback_room) link;
 };
 
-/* A change of another kind that is under way: a truncation, a direct write. */
+/* A change of another kind that is in flight: a truncation, a direct write. */
 struct written_cut {
 	struct dirty_cut dirty; /* the file's lock */
 	bool begun;
@@ -170,8 +175,8 @@ struct writeback_stats {
 struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit);
 /* No file may have an extent. Accepts NULL, returns NULL. */
 struct writeback *writeback_free(struct writeback *all);
-/* Sets another limit, unless the limit was 0. Above it, writers wait until COMMITs have freed
- * enough. Any thread. */
+/* Sets another limit, unless the limit was 0. Above the limit, writers wait until COMMITs have
+ * freed enough. Any thread. */
 void writeback_set_limit(struct writeback *all, size_t limit);
 /* WRITEs of at most wsize bytes are sent to client from now on. */
 void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize);
@@ -193,31 +198,34 @@ static inline uint64_t written_end(const struct written *f)
 {
 	return atomic_load_explicit(&f->dirty.end, memory_order_relaxed);
 }
-/* Can one WRITE carry all data that the server does not have or might lose, as far as can be seen?
- * whole: is that also probably the whole file? */
+/* Could one WRITE carry all data that the server does not have or might lose? whole: is that data
+ * also probably the whole file? Both answers are estimates. */
 bool written_is_one(struct written *f, bool whole);
-/* Finds the file with the handle fh among those with extents. Returns it held, or NULL. */
+/* Finds the file with the handle fh among the files with extents. Returns the file held, or
+ * NULL. */
 struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
 /* Does any NEW or WRITING data lie in [off, off + len)? */
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
-/* May the server have lost data in [off, off + len) that it has taken? The connection was lost
- * since, so another run of the server may answer, and no COMMIT has told whether that is so. */
+/* May the server have lost UNSTABLE data in [off, off + len)? The connection was lost after the
+ * WRITE, so another run of the server may answer, and no COMMIT has told yet. */
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
-/* The end in the file of such data; 0: there is none. */
+/* The end in the file of the data that written_may_be_lost() means; 0: no such data. */
 uint64_t written_lost_end(struct written *f);
-/* Has the server lost data, and did it become NEW after the time `sent`? A READ that was sent
+/* Has the server lost data, and did the data become NEW after the time `sent`? A READ that was sent
  * before may have brought bytes of before the lost data. */
 static inline bool written_redone_since(const struct written *f, uint64_t sent)
 {
 	return atomic_load_explicit(&f->redone_at, memory_order_relaxed) >= sent;
 }
-/* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Data there that
- * the server had at `since` must not be written again. */
+/* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Drops the
+ * UNSTABLE data there that the server had at `since`: writing that data again would undo the
+ * operation. */
 void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since);
-/* written_cut_begin(): an operation that changes the file by other means is about to be sent.
- * written_cut_part(), written_cut_end(): a part of it, or all of it, was answered and has changed
- * [off, off + len), as far as is known; len 0: no bytes. Only data that the server had before
- * written_cut_begin() is cut. Until written_cut_end() none of that data is written again. */
+/* An operation that changes the file by other means. written_cut_begin(): the operation is about to
+ * be sent. written_cut_part(), written_cut_end(): a part of the operation, or the whole, was
+ * answered and has changed [off, off + len), as far as is known; len 0: no bytes. Only data that
+ * the server had before written_cut_begin() is cut. None of that data is written again until
+ * written_cut_end(). */
 void written_cut_begin(struct written *f, struct written_cut *cut);
 void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
@@ -232,40 +240,42 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* Has all data that was written before brought to `level`. w, whose ready and then are set, waits
- * for that. False: the data is there already, w does not wait, and w->then was not done. */
+/* Brings all data written before to `level`. The caller has set ready and then of w, which waits
+ * for the end. False: the data is at that level already, w does not wait, and w->then was not
+ * done. */
 bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
 	enum written_level level);
 /* Ends the wait of w. False: w does not wait; ready() has been called or is about to be. */
 bool writeback_unwait(struct written *f, struct writeback_wait *w);
-/* Waits for room after FULL. False: there may be some already, or none will come. */
+/* Waits for room after FULL. False: there may be room already, or none will come. */
 bool writeback_wait_room(struct writeback *all, struct writeback_room *w);
 bool writeback_unwait_room(struct writeback *all, struct writeback_room *w);
 
-/* No program has the file of `by` open any more. Drops its data that could not be committed, if a
- * program was told of that: it must not be written over another client's data later. */
+/* No program has the file of `by` open any more. Drops the data of `by` that could not be
+ * committed, if a program was told of the loss: the data must not be written over another client's
+ * data later. */
 void writeback_give_up(struct writer *by);
-/* `by` ends. Drops its extents: they could not be made safe, and that loss was noted. False: a
- * WRITE of `by` is still under way; call again after another wait. */
+/* `by` ends. Drops the extents of `by`, which could not be made safe; the loss was noted. False: a
+ * WRITE of `by` is in flight; call again after another wait. */
 bool writeback_close(struct writer *by);
 
 /* An answer to an operation other than a WRITE or COMMIT of this module has told of a server
  * restart (FILEDATA_OTHER). Writes again the UNSTABLE data of f. */
 void writeback_redo(struct written *f);
 
-/* Another client may have changed f. Has the UNSTABLE data committed before a restart can require
- * that it be written again. No program waits. Any thread; does not wait. */
+/* Another client may have changed f. Sends a COMMIT for the UNSTABLE data: after a server restart
+ * the data could not be written again. No program waits. Any thread; does not wait. */
 void writeback_commit(struct written *f);
 
-/* The connection to the server is lost, at this moment. Any thread; takes no lock. */
+/* The connection to the server was lost just now. Any thread; takes no lock. */
 void writeback_connection_lost(struct writeback *all);
 /* Call about once a second. */
 void writeback_tick(struct writeback *all);
-/* Starts WRITEs and COMMITs for all data. True: some is left. */
+/* Starts WRITEs and COMMITs for all data. True: some data is left. */
 bool writeback_sync(struct writeback *all);
-/* Is a WRITE or COMMIT under way? */
+/* Is a WRITE or COMMIT in flight? */
 bool writeback_busy(struct writeback *all);
-/* Returns up to max of the files that have extents, from the n-th on, and holds them. Returns their
+/* Gives up to max of the files that have extents, from the n-th on, each held. Returns the
  * number. */
 unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max);
 

@@ -8,6 +8,7 @@
 #define RNFS_CACHE_WRITEBACK_IMPL_H
 
 #include "cache/writeback.h"
+#include "transport/lock.h"
 
 #define WHOLE_FILE_MAX (64u << 10) /* a file of so many bytes is probably complete */
 
@@ -41,14 +42,14 @@ struct writeback {
 	atomic_size_t limit; /* if 0, constant */
 	atomic_size_t used;
 	struct nfs_client *client;
-	_Atomic uint64_t lost_at; /* when the connection was lost last, on clock_ns(); 0: never */
+	_Atomic uint64_t lost_at; /* when the connection was last lost, on clock_ns(); 0: never */
 	uint32_t wsize;
 	struct batch_pool parts;
 	struct writeback_stats stats;
-	pthread_mutex_t lock; /* what follows */
+	struct mutex lock; /* of the fields below */
 	SLIST_HEAD(, writeout) spare;
 	unsigned under_way;
-	LIST_HEAD(, written) files; /* those that have extents */
+	LIST_HEAD(, written) files; /* files that have extents */
 	TAILQ_HEAD(room_list, writeback_room) rooms;
 	uint64_t next_room;
 };
@@ -63,33 +64,33 @@ static inline void writeback_count(_Atomic uint64_t *counter, uint64_t n)
 
 /* f belongs to `all` from now on. */
 void written_join_locked(struct written *f, struct writeback *all);
-/* Puts f on the list of files with extents, or takes f off, as f has any now. */
+/* Puts f on the list of files with extents, or takes f off, as f has extents or not. */
 void written_list_locked(struct written *f);
-/* An operation of f has ended. Ends the waits that it completes, and sends a COMMIT if needed. */
+/* An operation of f has ended. Ends the waits that are complete, and sends a COMMIT if needed. */
 void written_look(struct written *f);
 /* All NEW data has been sent, unless memory was short. The waits now wait for the WRITEs sent so
  * far. */
 void written_all_sent_locked(struct written *f);
-/* written_redo_locked(): the server has answered with another verifier. Its UNSTABLE data becomes
- * NEW. written_redone(): then, without the lock, sends that data. */
+/* After an answer with another verifier. written_redo_locked(): the UNSTABLE data becomes NEW.
+ * written_redone(): then, without the lock, sends the NEW data. */
 void written_redo_locked(struct written *f);
 void written_redone(struct written *f);
 /* nfs_lock_guard() for len bytes at off that `by`, a writer, has written. */
 uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len);
-/* More of f is about to be UNSTABLE. */
+/* More data of f is about to be UNSTABLE. */
 void written_keeps_locked(struct written *f);
-/* Is the UNSTABLE data of f old enough for a COMMIT without a waiting program? */
+/* Is the UNSTABLE data of f old enough for a COMMIT although no program waits? */
 bool written_is_old_locked(const struct written *f);
 /* May a COMMIT of f be sent? If so, the caller must call writeout_commit(). */
 bool written_commits_locked(struct written *f);
-/* Does that verdict on a verifier tell of a restart? */
+/* Does the verdict on a verifier tell of a restart? */
 bool written_restarted(enum filedata_verf is);
 /* The server refuses a COMMIT of f with the credential *by. COMMIT_AGAIN: try the credential of a
  * waiting caller, now in *by. COMMIT_LATER: no caller waits; the COMMIT has ended. COMMIT_NEVER: no
  * waiting caller may commit. */
 enum commit_refused { COMMIT_AGAIN, COMMIT_LATER, COMMIT_NEVER };
 enum commit_refused written_refused(struct written *f, struct rpc_cred *by);
-/* A COMMIT of f with that gen has ended, and filedata has noted the result. */
+/* A COMMIT of f with gen has ended, and filedata has noted the result. */
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo);
 
 /* --- writeout.c --------------------------------------------------------------------------------

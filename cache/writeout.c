@@ -14,12 +14,12 @@ static struct writeout *writeout_new(struct writeback *all)
 {
 	struct writeout *x;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	x = SLIST_FIRST(&all->spare);
 	if (x)
 		SLIST_REMOVE_HEAD(&all->spare, spare);
 	all->under_way++;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	if (!x) {
 		x = calloc(1, sizeof(*x));
 		if (x)
@@ -29,9 +29,9 @@ static struct writeout *writeout_new(struct writeback *all)
 		batch_begin(&x->batch, all->client, &(struct rpc_cred){0});
 		return x;
 	}
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->under_way--;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return NULL;
 }
 
@@ -47,13 +47,13 @@ static void writeout_free(struct writeback *all, struct writeout *x)
 	struct room_list rooms = TAILQ_HEAD_INITIALIZER(rooms);
 	struct writeback_room *w;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->under_way--;
 	SLIST_INSERT_HEAD(&all->spare, x, spare);
 	TAILQ_CONCAT(&rooms, &all->rooms, link);
 	TAILQ_FOREACH (w, &rooms, link)
 		w->waits = false;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	while ((w = TAILQ_FIRST(&rooms))) {
 		TAILQ_REMOVE(&rooms, w, link);
 		w->ready(w);
@@ -70,24 +70,24 @@ static void write_finish(struct writeout *x)
 
 	if (x->error)
 		filedata_lost(f->data, x->error);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
 	/* A COMMIT that ended since the first part was answered has seen these bytes WRITING. If
-	 * that COMMIT told of a restart, the first part may be lost. If it did not, and no data is
-	 * unstable any more, the COMMIT was sent behind all parts. */
+	 * the COMMIT told of a restart, the first part may be lost. If not, and no data is unstable
+	 * any more, the COMMIT was sent behind all parts. */
 	keeps = filedata_dirty(f->data, &gen);
 	redo |= x->unstable && !x->error && filedata_restarts(f->data) != x->restarts;
 	keeps = x->unstable && !x->error && (keeps || redo);
 	if (keeps)
 		written_keeps_locked(f);
 	dirty_wrote(&f->dirty, x->run, x->n, keeps, gen, clock_ns());
-	/* the server may have executed a later WRITE after x, and answered it before */
+	/* the server may have executed a later WRITE after x, and answered the later one first */
 	if (x->waiter && !x->error && !redo && f->next_id == x->id + 1)
 		*x->waiter->then = x->then;
 	if (redo)
 		written_redo_locked(f);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (x->error)
 		atomic_store(&f->failing, true);
 	batch_end(&x->batch);
@@ -141,7 +141,7 @@ static void write_took(struct writeout *x, struct part *p)
 		x->f->data, x->by->cred, op->u.write.committed, op->u.write.verf, true));
 	p->got += op->u.write.count;
 	if (p->got < p->want && !x->error) {
-		x->then.done = false; /* it was done, but too early */
+		x->then.done = false; /* the operation was done, but too early */
 		p->settled = false;
 		write_fill(x, p);
 	}
@@ -205,14 +205,14 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 	TAILQ_INSERT_TAIL(&f->under_way, x, link);
 }
 
-/* Is that run all data that the server does not have? */
+/* Is the run all data that the server does not have? */
 static bool is_last_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	return dirty_bytes(&f->dirty, DIRTY_NEW) == run_len(run, n) &&
 	       !dirty_bytes(&f->dirty, DIRTY_WRITING);
 }
 
-/* Is that run all data that is not safe? */
+/* Is the run all data that is not safe? */
 static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	uint64_t gen;
@@ -220,13 +220,13 @@ static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigne
 	return is_last_locked(f, run, n) && !filedata_dirty(f->data, &gen);
 }
 
-/* Is that run probably the whole file? It is, if it is small and the file's first WRITE. */
+/* Is the run probably the whole file: small, and the file's first WRITE? */
 static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	return !f->next_id && !run[0]->off && run_len(run, n) <= WHOLE_FILE_MAX;
 }
 
-/* Has x, which is about to be sent, carry the operation of w. Attributes may only be set behind
+/* Makes x, which is about to be sent, carry the operation of w. Attributes may only be set behind
  * data that will not be written again. */
 static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w)
 {
@@ -263,7 +263,7 @@ static bool send_run(
 		writeout_free(all, x);
 		x = NULL;
 	}
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!x)
 		f->starved = true;
 	else
@@ -275,7 +275,7 @@ static bool send_run(
 	}
 	if (carries)
 		carry_locked(f, x, w);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (n) {
 		write_submit(x);
 	} else if (x) {

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* The lower of both that is not 0. */
+/* The lower of a and b; 0 counts as no bound. */
 static uint64_t shorter(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
@@ -56,7 +56,7 @@ bool announce_hurries(const struct fs *fs)
 	return fs->opt->patience_s && atomic_load(&fs->silent_since);
 }
 
-/* Without notify-send, or without a desktop that listens, nothing is said. */
+/* Without notify-send, or without a desktop that listens, the user sees no message. */
 static pid_t tell_desktop(const struct options *o, bool silent)
 {
 	char summary[300];
@@ -84,10 +84,10 @@ void announce_tick(struct fs *fs)
 
 	if (!fs->opt->notify)
 		return;
-	/* not 0: it has ended, or process 1 has reaped it (signals_reap()) */
+	/* not 0: the process has ended, or process 1 has reaped it (signals_reap()) */
 	if (fs->notifying && waitpid(fs->notifying, NULL, WNOHANG) != 0)
 		fs->notifying = 0;
-	/* one after the other, so that the last one is the last that the desktop shows */
+	/* one message after the other, so that the desktop shows the last one last */
 	if (fs->notifying || silent == fs->notified_silent)
 		return;
 	fs->notified_silent = silent;

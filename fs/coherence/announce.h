@@ -4,8 +4,8 @@
  * announce: a server that does not answer, and one that answers again.
  *
  * The log always says so. With the option `notify` the user's desktop says so too, by
- * notify-send(1). With the option `patience` requests end after so many seconds while the server is
- * silent, so that no program waits longer; data that was written is kept, and sent once the server
+ * notify-send(1). With the option `patience`, while the server is silent, requests end after that
+ * many seconds, so that no program waits longer; written data is kept, and sent once the server
  * answers.
  *
  *     ANSWERS --a call has timed out--> SILENT --a reply has come--> ANSWERS
@@ -15,13 +15,14 @@
 
 #include "fs/known/fs.h"
 
-/* The bound that the kernel sets to each request, 0: none. Before requests are served. */
+/* Sets the bound that the kernel has for each request; 0: none. To be called before requests are
+ * served. */
 void announce_bound(struct fs *fs, uint64_t ns);
 /* The server has become silent, or answers again. Any thread; does not wait. */
 void announce_silence(struct fs *fs, bool silent);
-/* Whether the main thread is to look at requests more often, to end those that wait. */
+/* Must the main thread look at requests more often, to end requests that wait? */
 bool announce_hurries(const struct fs *fs);
-/* Tells the desktop of a change since the last call. The main thread, about once a second. */
+/* Tells the desktop of a change since the last call. For the main thread, about once a second. */
 void announce_tick(struct fs *fs);
 
 #endif

@@ -18,12 +18,12 @@ static struct filechange *of(struct inode *ino)
 	return &ino->data.change;
 }
 
-/* The notification makes the kernel throw away the answer to a GETATTR under way, and so the reason
- * to drop pages before the read that asked. So there is none where the kernel asks before each read
- * anyway. Elsewhere the next read asks again. */
+/* The notification makes the kernel discard the answer to a GETATTR in flight, and so the reason to
+ * drop pages before the read that asked. So no notification is sent where the kernel asks before
+ * each read anyway. Elsewhere the next read asks again. */
 void change_doubt(struct fs *fs, struct inode *ino)
 {
-	inode_doubt(ino);
+	attrs_doubt_rights(&ino->attrs);
 	change_forget(fs, ino);
 }
 
@@ -34,12 +34,12 @@ bool change_is_shared(struct inode *ino)
 
 void change_forget(const struct fs *fs, struct inode *ino)
 {
-	/* one after the other: the second caller finds the work done, and must not make the kernel
-	 * throw away attributes that it asked for since */
-	pthread_mutex_lock(&ino->forgetting);
-	if (inode_must_forget(ino))
+	/* one caller after the other: the second finds the kernel's attributes invalid, and must
+	 * not make the kernel discard attributes that it asked for since */
+	pthread_mutex_lock(&ino->view.notifying);
+	if (view_believes(&ino->view))
 		change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->forgetting);
+	pthread_mutex_unlock(&ino->view.notifying);
 }
 
 void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
@@ -47,18 +47,18 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 	struct nfs_attr now = *a;
 	bool passed, believed;
 
-	inode_newer_attr(ino, &now, &asked); /* an answer that was overtaken changes nothing */
-	pthread_mutex_lock(&ino->forgetting);
+	attrs_newer(&ino->attrs, &now, &asked); /* an answer that was overtaken changes nothing */
+	pthread_mutex_lock(&ino->view.notifying);
 	do { /* attributes that the kernel is told were noted before */
-		passed = inode_told_size(ino, now.size);
+		passed = view_told_size(&ino->view, now.size);
 		believed = inode_told_this(ino, &now);
-	} while (inode_newer_attr(ino, &now, &asked));
+	} while (attrs_newer(&ino->attrs, &now, &asked));
 	if (!believed || !passed) {
-		atomic_store(&ino->renewed, true);
-		if (!passed || inode_must_forget(ino))
+		atomic_store(&ino->view.renewed, true);
+		if (!passed || view_believes(&ino->view))
 			change_notify(fs, ino, -1);
 	}
-	pthread_mutex_unlock(&ino->forgetting);
+	pthread_mutex_unlock(&ino->view.notifying);
 }
 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from)
@@ -69,11 +69,11 @@ int change_notify(const struct fs *fs, struct inode *ino, off_t from)
 int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len)
 {
 	uint64_t began = clock_ns();
-	unsigned times = inode_forgets(ino);
+	unsigned times = view_notifies(&ino->view);
 	int rc;
 
 	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, len);
-	inode_forgot(ino, times, rc ? 0 : began);
+	view_notified(&ino->view, times, rc ? 0 : began);
 	return rc;
 }
 
@@ -81,7 +81,7 @@ void change_doubt_set_id(const struct fs *fs, struct inode *ino)
 {
 	uint64_t seen;
 
-	if (inode_mode(ino, &seen) & (S_ISUID | S_ISGID))
+	if (attrs_mode(&ino->attrs, &seen) & (S_ISUID | S_ISGID))
 		change_notify(fs, ino, -1);
 }
 
@@ -89,31 +89,31 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, 
 {
 	uint64_t at;
 
-	if (!atomic_load(&ino->astray) && asked > atomic_load(&ino->astray_at))
+	if (!atomic_load(&ino->append.astray) && asked > atomic_load(&ino->append.astray_at))
 		return false;
-	/* The kernel itself throws away attributes that it asked for before the last such append
-	 * was answered. A notification now would also throw away the attributes that the appender
-	 * asks for. */
-	pthread_mutex_lock(&ino->forgetting);
-	at = atomic_load(&ino->astray_at);
-	if (atomic_load(&ino->astray) || born > at)
+	/* The kernel itself discards attributes that it asked for before the last such append was
+	 * answered. A notification now would also discard the attributes that the appender asks
+	 * for. */
+	pthread_mutex_lock(&ino->view.notifying);
+	at = atomic_load(&ino->append.astray_at);
+	if (atomic_load(&ino->append.astray) || born > at)
 		change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->forgetting);
+	pthread_mutex_unlock(&ino->view.notifying);
 	return true;
 }
 
 void change_astray_end(const struct fs *fs, struct inode *ino)
 {
-	pthread_mutex_lock(&ino->forgetting);
-	atomic_store(&ino->astray_at, clock_ns());
-	atomic_fetch_sub(&ino->astray, 1);
+	pthread_mutex_lock(&ino->view.notifying);
+	atomic_store(&ino->append.astray_at, clock_ns());
+	atomic_fetch_sub(&ino->append.astray, 1);
 	change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->forgetting);
+	pthread_mutex_unlock(&ino->view.notifying);
 }
 
 /* After a change, or a possible one, by another client: this thread has just learned of the change,
- * or another thread that has not come to this point. The kernel sees the change at its next look.
- * Data read after the look must not come from before. */
+ * or another thread has, and has not come to this point. The kernel sees the change at its next
+ * look. Data read after the look must not come from before the change. */
 static void drop_stale(struct inode *ino)
 {
 	uint64_t dropping = filechange_to_drop(of(ino));
@@ -124,8 +124,8 @@ static void drop_stale(struct inode *ino)
 	filechange_cleared(of(ino), dropping);
 }
 
-/* Makes data safe that is on the server but may still be lost. Sent again later, the data would
- * replace another client's. */
+/* Makes data safe that is on the server but may still be lost. If the data were sent again later,
+ * it would replace another client's. */
 static void commit_foreign(struct inode *ino, enum filechange_by by)
 {
 	if (by == FILECHANGE_FOREIGN)
@@ -141,11 +141,11 @@ static void judged(
 		return;
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
-	atomic_store_explicit(&ino->end, a->size, memory_order_relaxed);
-	/* the first thread to learn of this version need not come here first: another thread may
+	atomic_store_explicit(&ino->attrs.end, a->size, memory_order_relaxed);
+	/* the first thread to learn of this version may not have come here yet: another thread may
 	 * have told the kernel, which may be about to read accordingly */
-	if (inode_told_from(ino, a->change, a->size))
-		inode_doubt(ino);
+	if (view_told_from(&ino->view, a->change, a->size))
+		attrs_doubt_rights(&ino->attrs);
 	else
 		change_doubt(fs, ino);
 }
@@ -202,7 +202,7 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 	}
 	atomic_store(&f->dropping, dropping);
 	/* appended data may stand at a wrong place in the pages (append.c) */
-	return !dropping && !atomic_load(&f->inode->displaced);
+	return !dropping && !atomic_load(&f->inode->append.displaced);
 }
 
 bool change_keeps_own_pages(struct file *f)
@@ -210,7 +210,7 @@ bool change_keeps_own_pages(struct file *f)
 	uint64_t dropping = filechange_open_alone(of(f->inode));
 
 	atomic_store(&f->dropping, dropping);
-	return !dropping && !atomic_load(&f->inode->displaced);
+	return !dropping && !atomic_load(&f->inode->append.displaced);
 }
 
 void change_file_used(struct file *f)

@@ -7,11 +7,12 @@
 
 #include "transport/clock.h"
 
-/* Is no change of ino by this mount under way, nor was one since `asked`? And, unless the
+/* Is no change of ino by this mount in flight, and was none since `asked`? And, unless the
  * delegation is to write, can none be about to begin? */
 static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
 {
-	return (writes || !atomic_load(&ino->writers)) && atomic_load(&ino->touched) < asked &&
+	return (writes || !atomic_load(&ino->opens.writers)) &&
+	       atomic_load(&ino->attrs.touched) < asked &&
 	       filechange_is_quiet(&ino->data.change, asked);
 }
 
@@ -31,10 +32,10 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 	if (!quiet && !writes)
 		return asked;
 	pthread_mutex_lock(&ino->lock);
-	if (!writes || atomic_load(&ino->deleg) != id)
-		ino->deleg_at = now;
-	ino->deleg_writes = writes;
-	atomic_store(&ino->deleg, id);
+	if (!writes || atomic_load(&ino->deleg.id) != id)
+		ino->deleg.at = now;
+	ino->deleg.writes = writes;
+	atomic_store(&ino->deleg.id, id);
 	pthread_mutex_unlock(&ino->lock);
 	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
 }
@@ -45,14 +46,15 @@ static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool
 	uint64_t at;
 
 	*writes = false;
-	if (!atomic_load_explicit(&ino->deleg, memory_order_relaxed))
+	if (!atomic_load_explicit(&ino->deleg.id, memory_order_relaxed))
 		return 0;
 	pthread_mutex_lock(&ino->lock);
-	*id = atomic_load(&ino->deleg);
-	*writes = ino->deleg_writes;
-	at = ino->deleg_at;
+	*id = atomic_load(&ino->deleg.id);
+	*writes = ino->deleg.writes;
+	at = ino->deleg.at;
 	pthread_mutex_unlock(&ino->lock);
-	if ((!*writes && (atomic_load(&ino->writers) || atomic_load(&ino->touched) >= at)) ||
+	if ((!*writes &&
+		    (atomic_load(&ino->opens.writers) || atomic_load(&ino->attrs.touched) >= at)) ||
 		!nfs_deleg_holds(fs->client, &ino->fh, *id))
 		return 0;
 	return at;
@@ -96,10 +98,10 @@ void deleg_changing(const struct fs *fs, struct inode *ino)
 {
 	bool writes;
 
-	if (!atomic_load(&ino->deleg))
+	if (!atomic_load(&ino->deleg.id))
 		return;
 	pthread_mutex_lock(&ino->lock);
-	writes = ino->deleg_writes;
+	writes = ino->deleg.writes;
 	pthread_mutex_unlock(&ino->lock);
 	if (!writes)
 		deleg_give_back(fs, ino);
@@ -107,24 +109,25 @@ void deleg_changing(const struct fs *fs, struct inode *ino)
 
 void deleg_give_back(const struct fs *fs, struct inode *ino)
 {
-	uint64_t id = atomic_exchange(&ino->deleg, 0);
+	uint64_t id = atomic_exchange(&ino->deleg.id, 0);
 
 	if (id)
 		nfs_deleg_give_back(fs->client, &ino->fh, id);
 }
 
-/* Data that is on the server need not be committed if the file goes with this name. */
+/* May the removal of this name of ino leave its data uncommitted? Data on the server need not be
+ * committed if the file ends with the name. */
 static bool is_safe(struct inode *ino)
 {
 	if (written_dirty(&ino->written))
 		return false;
-	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || inode_links(ino) <= 1;
+	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || attrs_links(&ino->attrs) <= 1;
 }
 
 uint64_t deleg_leaves(const struct fs *fs, struct inode *ino)
 {
 	if (is_safe(ino))
-		return atomic_exchange(&ino->deleg, 0);
+		return atomic_exchange(&ino->deleg.id, 0);
 	deleg_give_back(fs, ino);
 	return 0;
 }

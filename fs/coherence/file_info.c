@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * file_info: the answer to the kernel about a file that it has opened or made.
+ * file_info: the answer to the kernel about a file that the kernel has opened or made.
  */
 #include "fs/coherence/file_info.h"
 
@@ -19,11 +19,13 @@ struct fuse_file_info file_info(
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,
-		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
-		 * write at once and they arrive in any order; they must be appended in order. */
+		/* For O_APPEND with O_DIRECT. Without direct_io the kernel sends the parts of a
+		 * large write at once, and the parts arrive in any order; they must be appended in
+		 * order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
 		.keep_cache = keeps,
-		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
+		/* No FLUSH is needed: f cannot write, and the kernel keeps the locks of fcntl(2).
+		 */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inval: the thread that makes the kernel drop a file's cached pages.
+ * inval: the thread that makes the kernel invalidate a file's cached pages.
  */
 #include "fs/coherence/inval.h"
 
@@ -16,7 +16,7 @@
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	      200000000u /* the longest wait for attributes on their way */
+#define WAIT_NS	      200000000u /* the longest wait for attributes in flight */
 #define POLL_NS	      1000000u
 
 struct inval {
@@ -25,9 +25,11 @@ struct inval {
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	pthread_cond_t wake;
 	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
-	struct request *now; /* the kernel drops pages for this one; NULL: none, or GONE */
+	struct request *
+		now; /* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	bool stop;
-	bool ended; /* inval_stop() has joined the thread; only its caller's thread uses this */
+	bool ended; /* inval_stop() has joined the thread; only the thread that calls inval_stop()
+		       uses this */
 };
 
 static struct inode *inode_of_job(const struct request *r)
@@ -35,16 +37,17 @@ static struct inode *inode_of_job(const struct request *r)
 	return r->inode ? r->inode : r->file->inode;
 }
 
-/* Has the kernel nothing to forget? Attributes that a thread asks for after the wait are newer than
- * the lock, and a first notification makes the kernel forget all older ones. A second notification
- * would only make the kernel ignore newer attributes, and the thread go on without them. */
+/* Are the kernel's attributes and pages invalid already? Attributes that a thread asks for after
+ * the wait are newer than the lock, and a first notification has invalidated all older ones. A
+ * second notification would only make the kernel ignore newer attributes, and the thread go on
+ * without them. */
 static bool is_blank(const struct request *r, struct inode *ino)
 {
-	return r->inval.waits && atomic_exchange(&ino->blank, true) && r->inval.quiet;
+	return r->inval.waits && atomic_exchange(&ino->view.blank, true) && r->inval.quiet;
 }
 
-/* Makes the kernel drop the pages for v->now. inval_end_gone() may end v->now meanwhile. The caller
- * holds the lock, which is released meanwhile. */
+/* Makes the kernel invalidate the pages for v->now. The caller holds the lock, which is released
+ * during the call; inval_end_gone() may end v->now in that time. */
 static void inval_one_locked(struct inval *v)
 {
 	struct inode *ino = inode_ref(inode_of_job(v->now));
@@ -55,8 +58,8 @@ static void inval_one_locked(struct inval *v)
 
 	pthread_mutex_unlock(&v->lock);
 	if (!alone) {
-		atomic_store(&ino->renewed, false); /* the next GETATTR asks the server */
-		inode_doubt_attr(ino);
+		atomic_store(&ino->view.renewed, false); /* the next GETATTR asks the server */
+		attrs_doubt(&ino->attrs);
 		cache_drop_all(&ino->cache);
 	}
 	if (blank)
@@ -64,7 +67,7 @@ static void inval_one_locked(struct inval *v)
 	else
 		rc = change_notify_range(v->fs, ino, from, len);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
-		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
+		log_ctrl("invalidating the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));
 	inode_unref(ino);
 	pthread_mutex_lock(&v->lock);
@@ -80,11 +83,11 @@ static bool may_go(struct inval *v, struct request *r, uint64_t now)
 {
 	if (!r->inval.waits)
 		return true;
-	r->inval.quiet = inode_attr_quiet(inode_of_job(r));
+	r->inval.quiet = view_is_quiet(&inode_of_job(r)->view);
 	return r->inval.quiet || r->inval.waits <= now || v->stop;
 }
 
-/* Takes the first request that waits no more off the queue. NULL: there is none. */
+/* Removes from the queue the first request that need not wait any longer. NULL: there is none. */
 static struct request *take_locked(struct inval *v)
 {
 	uint64_t now = clock_ns();
@@ -160,7 +163,7 @@ struct inval *inval_free(struct inval *v)
 	if (!v)
 		return NULL;
 	if (!inval_stop(v)) {
-		log_warn("the kernel still waits for pages that it was to drop");
+		log_warn("the kernel still waits for pages to invalidate");
 		pthread_detach(v->thread);
 		return NULL;
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inval: the thread that makes the kernel drop a file's cached pages. The call into the kernel
- * returns when the kernel has dropped the pages. The kernel may first wait for pages that this
- * daemon has to read or write. So a separate thread makes the call, not a worker and not a progress
- * thread.
+ * inval: the thread that makes the kernel invalidate a file's cached pages. The call into the
+ * kernel returns when the pages are gone. The kernel may first wait for pages that this daemon has
+ * to read or write. So a separate thread makes the call, not a worker and not a progress thread.
  */
 #ifndef RNFS_FS_COHERENCE_INVAL_H
 #define RNFS_FS_COHERENCE_INVAL_H
@@ -24,22 +23,22 @@ struct inval *inval_start(struct fs *fs);
 bool inval_stop(struct inval *v);
 /* Stops the thread and frees v. Accepts NULL, returns NULL. */
 struct inval *inval_free(struct inval *v);
-/* Makes the kernel drop the pages and attributes of r->inode or, if r->inode is NULL, of r->file's
- * inode. Then calls next(r), which must not wait for long, on that thread. No part of r may be
- * pending. Any thread; does not wait. After inval_stop() calls next(r) at once, and the pages
- * stay. */
+/* Makes the kernel invalidate the pages and attributes of r->inode or, if r->inode is NULL, of
+ * r->file's inode. Then calls next(r), which must not wait for long, on the thread of v. No part of
+ * r may be pending. Any thread; does not wait. After inval_stop() calls next(r) at once, and the
+ * pages stay. */
 void inval_then(struct inval *v, struct request *r, request_step_fn *next);
-/* The same for r, a granted lock. If a program's thread asks for attributes before a notification
- * and gets the answer after the notification, the kernel ignores the answer. The program's thread
- * goes on with the old size, and may itself hold a lock. So the notification waits until no
- * attributes are on their way, 200 ms at most. */
+/* inval_then() for r, a granted lock. If a program's thread asks for attributes before a
+ * notification and gets the answer after the notification, the kernel ignores the answer. The
+ * program's thread goes on with the old size, although the thread may itself hold a lock. So the
+ * notification waits until no attributes are in flight, 200 ms at most. */
 void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next);
-/* The same with only the pages of [from, from + len) (len 0: to the end). The kernel writes dirty
- * pages first. */
+/* inval_then() for only the pages of [from, from + len) (len 0: to the end). The kernel writes
+ * dirty pages first. */
 void inval_pages_then(
 	struct inval *v, struct request *r, off_t from, off_t len, request_step_fn *next);
 /* Calls next for the requests that wait here and are GONE (request.h), also before the kernel has
- * dropped the pages. */
+ * invalidated the pages. */
 void inval_end_gone(struct inval *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * notify: telling the kernel not to believe names any more.
+ * notify: invalidates names in the kernel.
  */
 #include "fs/coherence/notify.h"
 
@@ -23,10 +23,10 @@
 
 struct job {
 	STAILQ_ENTRY(job) next;
-	/* the directory of the names; a reference. NULL: step(r) is to be called */
+	/* the directory of the names; a reference. NULL: the job is to call step(r) */
 	struct inode *dir;
 	char *names;	   /* each with its NUL */
-	size_t len, fresh; /* fresh: so many bytes in front are to be told again, AGAIN_NS later */
+	size_t len, fresh; /* fresh: the number of bytes in front to tell again, AGAIN_NS later */
 	bool again;	   /* the names are being told a second time */
 	uint64_t due;	   /* when the job is due, on clock_ns() */
 	struct request *r;
@@ -40,10 +40,10 @@ struct notifier {
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
 	struct job_queue later;	 /* by job.due */
-	const struct inode *now; /* the directory whose names are being told; NULL: none */
+	const struct inode *now; /* names in this directory are being told; NULL: none */
 	bool stop;
-	bool ended; /* the thread has been joined; known to the one thread that calls
-		       notifier_stop() */
+	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
+		       this */
 };
 
 static void tell(struct fs *fs, struct inode *dir, const char *name)
@@ -52,11 +52,11 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 	int r = fuse_lowlevel_notify_expire_entry(
 		fs->se, id, name, strlen(name), FUSE_LL_EXPIRE_ONLY);
 
-	/* A kernel that cannot merely doubt a name forgets it. */
+	/* An old kernel cannot expire a name, so the name is dropped from its cache. */
 	if (r == -ENOSYS)
 		r = fuse_lowlevel_notify_inval_entry(fs->se, id, name, strlen(name));
 	if (r && r != -ENOENT && r != -ENOTDIR)
-		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
+		log_ctrl("the kernel did not invalidate %s: %s", name, strerror(-r));
 }
 
 /* Ends a job, with its names told or not. */
@@ -64,7 +64,7 @@ static void drop_job(struct job *j)
 {
 	if (j->dir) {
 		if (!j->again)
-			atomic_fetch_sub(&j->dir->taking_back, 1);
+			atomic_fetch_sub(&j->dir->dirnames.recalls, 1);
 		inode_unref(j->dir);
 	} else {
 		j->step(j->r);
@@ -73,14 +73,14 @@ static void drop_job(struct job *j)
 	free(j);
 }
 
-/* True: names of j, which has been told, wait to be told again. */
+/* True: names of j, which have been told, wait to be told again. */
 static bool tell_again_later(struct notifier *n, struct job *j)
 {
 	bool later = j->fresh && !j->again;
 
 	if (!later)
 		return false;
-	atomic_fetch_sub(&j->dir->taking_back, 1);
+	atomic_fetch_sub(&j->dir->dirnames.recalls, 1);
 	j->again = true;
 	j->len = j->fresh;
 	j->due = clock_ns() + AGAIN_NS;
@@ -116,7 +116,7 @@ static uint64_t take_due_locked(struct notifier *n)
 	return j ? j->due : 0;
 }
 
-/* The next job; NULL: the thread is to end. */
+/* The next job; NULL: the thread must end. */
 static struct job *wait_job_locked(struct notifier *n)
 {
 	struct timespec t;
@@ -201,7 +201,7 @@ struct notifier *notifier_free(struct notifier *n)
 	if (!n)
 		return NULL;
 	if (!notifier_stop(n)) {
-		log_warn("the kernel still holds a directory that names were to be taken back in");
+		log_warn("the kernel still holds the lock of a directory with names to invalidate");
 		pthread_detach(n->thread);
 		return NULL;
 	}
@@ -228,7 +228,7 @@ static void add_job(struct notifier *n, struct job *j)
 static void add_names_job(struct fs *fs, struct inode *dir, struct job *j)
 {
 	j->dir = inode_ref(dir);
-	atomic_fetch_add(&dir->taking_back, 1);
+	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	add_job(fs->notifier, j);
 }
 
@@ -257,11 +257,11 @@ static void take_back(struct fs *fs, struct inode *dir)
 
 void notify_take_back(struct fs *fs, struct inode *dir)
 {
-	/* so at no moment is a name that the kernel believes neither noted as believed nor being
-	 * taken back */
-	atomic_fetch_add(&dir->taking_back, 1);
+	/* so a name that the kernel believes is at every moment noted as believed or counted in
+	 * taking_back */
+	atomic_fetch_add(&dir->dirnames.recalls, 1);
 	take_back(fs, dir);
-	atomic_fetch_sub(&dir->taking_back, 1);
+	atomic_fetch_sub(&dir->dirnames.recalls, 1);
 }
 
 static void take_back_name(struct fs *fs, struct inode *dir, const char *name, bool fresh)
@@ -293,17 +293,17 @@ void notify_take_back_names_of(struct fs *fs, struct inode *ino)
 	struct inode *dir;
 
 	while (names_believed(fs->names, ino, &dir, name, sizeof(name))) {
-		atomic_fetch_add(&dir->taking_back, 1);
+		atomic_fetch_add(&dir->dirnames.recalls, 1);
 		names_take_back_name(fs->names, dir, name);
 		take_back_name(fs, dir, name, true);
-		atomic_fetch_sub(&dir->taking_back, 1);
+		atomic_fetch_sub(&dir->dirnames.recalls, 1);
 		inode_unref(dir);
 	}
 }
 
 bool notify_pending(const struct inode *dir)
 {
-	return atomic_load(&dir->taking_back) > 0;
+	return atomic_load(&dir->dirnames.recalls) > 0;
 }
 
 void notifier_end_gone(struct notifier *n)
@@ -330,7 +330,7 @@ void notifier_end_gone(struct notifier *n)
 	}
 }
 
-/* Is the kernel still to take the lock of dir for this thread? */
+/* Will the kernel still take the lock of dir for this thread? */
 static bool locks_locked(const struct notifier *n, const struct inode *dir)
 {
 	const struct job *j;

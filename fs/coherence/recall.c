@@ -13,7 +13,7 @@
 
 #include "transport/log.h"
 
-/* A delegation that is being given back. */
+/* A delegation that is being returned. */
 struct recall {
 	struct writeback_wait wait;
 	struct fs *fs;
@@ -40,7 +40,7 @@ static void flushed(struct writeback_wait *w)
 	end((struct recall *)((char *)w - offsetof(struct recall, wait)));
 }
 
-/* The written data of fh, held. A file that the kernel has forgotten may still have some. */
+/* The written data of fh, held. A file that has left the inode table may still have some. */
 static struct written *find(struct fs *fs, const struct nfs_fh *fh)
 {
 	struct inode *ino = inode_find(fs->inodes, fh);
@@ -76,7 +76,7 @@ bool recall_inquired(
 
 	if (!ino)
 		return false;
-	/* in this order: written data is in one of them at any time */
+	/* in this order: written data is at any time in one of the two */
 	*modified = written_dirty(&ino->written);
 	end = *modified ? written_end(&ino->written) : 0;
 	known = filechange_newest(&ino->data.change, *modified, &v);

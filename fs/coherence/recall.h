@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * recall: the server's requests for a file that is delegated to this mount to write: for its
+ * recall: the server's requests for a file that is delegated to this mount to write: for the
  * present size and change attribute, and for the delegation (deleg.h).
  */
 #ifndef RNFS_FS_COHERENCE_RECALL_H

@@ -4,8 +4,8 @@
  * repeat: READs that the kernel must send again.
  *
  * When did the kernel make a READ? Not earlier than QUEUED_NS before a worker has read the READ.
- * After an error the kernel sends READs of single pages, one after the other. So the mount
- * remembers the last RECORDS errors. The kernel has made the next READ of the same bytes after the
+ * After an error the kernel sends READs of single pages, one after the other. So the mount keeps
+ * records of the last RECORDS errors. The kernel has made the next READ of the same bytes after the
  * error, and the next READ of the same thread after the last answer to that thread. A record ends
  * RECORD_NS after that answer: the reader may have been killed, and then sends no READ.
  */
@@ -22,8 +22,8 @@
 
 #define RECORDS	  32u
 #define RECORD_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	  (2 * NSEC_PER_SEC) /* a READ waits for so long at most */
-#define QUEUED_NS 20000000u	     /* a READ may wait for a worker for so long */
+#define WAIT_NS	  (2 * NSEC_PER_SEC) /* the longest wait of a READ */
+#define QUEUED_NS 20000000u	     /* the longest wait of a READ for a worker */
 #define ERROR	  EINTR
 
 struct record {
@@ -135,7 +135,7 @@ bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid)
 	struct believed_read read = {.tid = tid, .born = born, .since = born - QUEUED_NS};
 	uint64_t until;
 
-	return inode_ignores_end(f->inode, end, &read, &until);
+	return view_ignores_end(&f->inode->view, end, &read, &until);
 }
 
 bool repeat_is_outgrown(struct request *r, uint64_t end)
@@ -143,7 +143,7 @@ bool repeat_is_outgrown(struct request *r, uint64_t end)
 	struct inode *ino = r->file->inode;
 
 	return (written_end(&ino->written) > end ||
-		       (atomic_load(&ino->told_size) > end &&
+		       (atomic_load(&ino->view.size) > end &&
 			       !filechange_is_quiet(&ino->data.change, r->u.io.sent))) &&
 	       r->u.io.again++ < REPEAT_ASKS;
 }
@@ -170,7 +170,7 @@ static enum verdict judge(const struct request *r)
 	struct believed_read read = {.tid = r->pid, .born = r->born, .since = r->u.io.since};
 	uint64_t until;
 
-	if (!inode_ignores_end(r->file->inode, r->u.io.end, &read, &until))
+	if (!view_ignores_end(&r->file->inode->view, r->u.io.end, &read, &until))
 		return BELIEVES;
 	return clock_ns() > until || clock_age(clock_ns(), r->u.io.held) > WAIT_NS ? IGNORES
 										   : NOT_YET;

@@ -16,7 +16,7 @@
  * handled all earlier answers, BELIEVED_TAKEN_NS after the last one at most.
  *
  * If this mount has written behind the end meanwhile, the daemon asks the server again instead, and
- * has a longer answer.
+ * gets a longer answer.
  *
  * The inode may change once more meanwhile, and the kernel may still believe a larger size. Then
  * the second READ gets an error, too. The program gets EINTR, or a short read, and for its next
@@ -41,13 +41,13 @@ struct repeats *repeats_free(struct repeats *t);
  * has sent fewer bytes than asked for, up to `end`: the end of the file. May the kernel take zeros
  * for the data behind the end? Any thread. */
 bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid);
-/* The same for r, a READ that has `got` bytes. True: r waits, and then calls next, which asks the
- * server again; or r ends with an error. False: the caller answers r. */
+/* repeat_must() for r, a READ that has `got` bytes. True: r waits, and then calls next, which asks
+ * the server again; or r ends with an error. False: the caller answers r. */
 bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next);
 
 #define REPEAT_ASKS                                                                                \
-	3u /* so often the daemon asks the server again, because of writes of this mount */
-/* The server says to r, a READ, that the file ends at `end`. Has this mount written behind that end
+	3u /* how often the daemon asks the server again, because of writes of this mount */
+/* The server says to r, a READ, that the file ends at `end`. Has this mount written behind `end`
  * since the daemon asked? True: the caller asks the server again; at most REPEAT_ASKS times. */
 bool repeat_is_outgrown(struct request *r, uint64_t end);
 
@@ -56,7 +56,7 @@ bool repeat_is_outgrown(struct request *r, uint64_t end);
 void repeat_answers(struct fs *fs, const struct inode *ino, pid_t tid);
 
 /* READs that have waited long enough, or are GONE, go on. True: other READs wait. all: the mount
- * ends, and no READ waits from now on. The main thread calls this function. */
+ * ends, and no READ waits from now on. For the main thread. */
 bool repeats_tick(struct fs *fs, bool all);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* The mount and its state. */
 void tell_hello(struct fs *fs, struct report *r);
-/* The same with all counters; r has requests and operations. */
+/* tell_hello() with all counters; r has requests and operations. */
 void tell_stat(struct fs *fs, struct report *r);
 
 #endif

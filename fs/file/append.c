@@ -6,35 +6,36 @@
  * The kernel gives such a WRITE the offset of the end of the file, as the kernel believes. Other
  * clients may have moved the end since, so the offset is not used. The data is put at the end of
  * the file on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after
- * the other, and so do the parts of one append. inode.end is the first place to try: the newest
- * size known here. Parts are not sent at once, since each must find the end made by the part
- * before. So no data is overwritten. But without a lock, appended data of other clients may come
- * between the parts.
+ * the other, and so do the parts of one append. inode.attrs.end is the first place to try: the
+ * newest size known here. Parts are not sent at once, because each must find the end made by the
+ * part before. So no data is overwritten. But without a lock, appended data of other clients may
+ * come between the parts.
  *
- * The kernel believes that the data stands at its own offset: it has copied the data into its pages
- * there, and set its size accordingly. No answer to a WRITE can correct that. But after every write
- * the kernel asks for the attributes at the next look (read, stat, SEEK_END), finds a size other
- * than the believed one, and drops the pages. If other clients have made the file just as long
- * meanwhile, the kernel might not notice: then ops_getattr() first has the pages dropped
- * (inode.displaced). The daemon cannot have the pages dropped at once. Before the WRITE is answered
- * the kernel may hold the last page locked. Afterwards the kernel would throw away the answer to a
- * GETATTR under way, and go on with the wrong size. The file offset of the descriptor cannot be
- * corrected.
+ * The kernel believes that the data stands at the kernel's offset: the kernel has copied the data
+ * into its pages there, and set its size accordingly. No answer to a WRITE can correct the offset.
+ * But after every write the kernel asks for the attributes at the next look (read, stat, SEEK_END),
+ * finds another size than the believed one, and drops the pages. If other clients have made the
+ * file just as long meanwhile, the kernel might not notice: then ops_getattr() first invalidates
+ * the pages (inode.append.displaced). The daemon cannot invalidate the pages at once. Before the
+ * WRITE is answered the kernel may hold the last page locked. Afterwards the kernel would discard
+ * the answer to a GETATTR in flight, and go on with the wrong size. The file offset of the
+ * descriptor cannot be corrected.
  *
  * To notice the difference, the daemon must know the size that the kernel believes. Attributes that
- * reach the kernel during the WRITE may change that size or not, since the answer to the WRITE may
- * overtake them. So a notification after the kernel has asked makes the kernel throw the attributes
- * away. stat(2) still returns them (change_goes_astray()). The last notification comes before the
- * WRITE is answered: the writer may look at the file next, and must get its own answer.
+ * reach the kernel during the WRITE may change that size or not, because the answer to the WRITE
+ * may overtake the attributes. So a notification after the kernel has asked makes the kernel
+ * discard the attributes. stat(2) still returns them (change_goes_astray()). The last notification
+ * comes before the WRITE is answered: the writer may look at the file next, and must get its own
+ * answer.
  *
  * When the answer to an append is lost with a session, the server does not say whether the append
  * was carried out (rnfs-serve does, contrib/serve/state/answers.h). If it was, the data stands at
  * the offset in the WRITE, and the file has grown beyond that offset. So the file is read there:
  *
- *     other bytes      the data is not in the file: it is appended again
+ *     other bytes      the data is not in the file: the data is appended again
  *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
- *                      the bytes are this mount's. Then they are committed, so that no restart can
- *                      lose bytes whose verifier was never seen. Otherwise another client may have
+ *                      the bytes are this mount's. Then a COMMIT follows, so that no restart can
+ *                      lose bytes with an unseen verifier. Otherwise another client may have
  *                      appended the same: the program is told EIO, and the log names the file.
  *                      (NFSv3 would put the bytes at the same place again in any case)
  *
@@ -59,7 +60,7 @@
 STAILQ_HEAD(append_queue, request); /* by request.wait */
 
 struct appends {
-	pthread_mutex_t lock; /* guards waiting, and inode.appending */
+	pthread_mutex_t lock; /* guards waiting, and inode.append.busy */
 	struct append_queue waiting;
 };
 
@@ -93,7 +94,7 @@ static uint32_t part_len(const struct request *r)
 	return left < max ? left : max;
 }
 
-/* The next request that waits to append to ino, and may do so now; or NULL. */
+/* The next request that waits to append to ino, if it may do so now; else NULL. */
 static struct request *append_next(struct appends *a, struct inode *ino)
 {
 	struct request *next;
@@ -105,7 +106,7 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 	if (next)
 		STAILQ_REMOVE(&a->waiting, next, request, wait);
 	else
-		ino->appending = false;
+		ino->append.busy = false;
 	pthread_mutex_unlock(&a->lock);
 	return next;
 }
@@ -117,7 +118,7 @@ static void leave_astray(struct request *r)
 		change_astray_end(r->fs, r->file->inode);
 }
 
-/* Must the kernel drop pages before it is answered? Before Linux 6.7 a write through a descriptor
+/* Must the kernel drop pages before r is answered? Before Linux 6.7 a write through a descriptor
  * that is direct_io (file_info.c) moves the size, but leaves the pages: readers would find zeros in
  * the rest of the page in which the file ended. */
 static bool drops_pages(const struct request *r)
@@ -137,9 +138,9 @@ static void append_end(struct request *r, int error)
 	struct request *next = append_next(r->fs->appends, ino);
 
 	r->u.io.error = error;
-	if (r->batch.first.got && atomic_load(&ino->displaced)) {
-		atomic_store(&ino->displaced_end, r->u.io.offset + r->batch.first.got);
-		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
+	if (r->batch.first.got && atomic_load(&ino->append.displaced)) {
+		atomic_store(&ino->append.kernel_end, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->view.size, r->u.io.offset + r->batch.first.got);
 	}
 	leave_astray(r);
 	if (drops_pages(r))
@@ -150,14 +151,14 @@ static void append_end(struct request *r, int error)
 		append_send(next);
 }
 
-/* n bytes more of r are in the file, at `at`. */
+/* n more bytes of r are in the file, at `at`. */
 static void append_took(struct request *r, uint64_t at, uint32_t n)
 {
 	struct part *p = &r->batch.first;
 
 	if (at != r->u.io.offset + p->got)
-		atomic_store(&r->file->inode->displaced, true);
-	atomic_store_explicit(&r->file->inode->end, at + n, memory_order_relaxed);
+		atomic_store(&r->file->inode->append.displaced, true);
+	atomic_store_explicit(&r->file->inode->attrs.end, at + n, memory_order_relaxed);
 	p->got += n;
 	if (p->got < p->want)
 		append_send(r);
@@ -165,7 +166,7 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 		append_end(r, 0);
 }
 
-/* --- was it carried out? ---------------------------------------------------------------------- */
+/* --- was the append carried out? -------------------------------------------------------------- */
 
 static void compare_read(struct request *r, struct mem_buf *buf);
 
@@ -207,7 +208,7 @@ static void compare_commit(struct request *r)
 	request_submit(r, compare_committed);
 }
 
-/* Are the next n bytes to be compared those at found? */
+/* Are the n bytes at `found` the next n bytes to compare? */
 static bool same_bytes(const struct request *r, const uint8_t *found, uint32_t n)
 {
 	uint32_t off = r->batch.first.got + r->u.io.compared;
@@ -253,7 +254,7 @@ static void compare_step(struct request *r)
 		append_unknown(r, "another client may have appended the same bytes");
 }
 
-/* A descriptor for writing only does not prove that its owner may read: the server is to decide. */
+/* A descriptor for writing only does not prove that its owner may read: the server decides. */
 static void compare_read(struct request *r, struct mem_buf *buf)
 {
 	uint32_t left = part_len(r) - r->u.io.compared, max = r->fs->info.rsize;
@@ -305,7 +306,7 @@ static void append_send(struct request *r)
 
 	op->u.write.open = r->file->open;
 	op->u.write.fh = ino->fh;
-	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
+	op->u.write.offset = atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	op->u.write.append = true;
 	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
@@ -325,12 +326,13 @@ void append_start(struct request *r)
 
 	r->batch.first.got = 0;
 	r->batch.first.want = r->batch.data.len;
-	r->u.io.astray = r->u.io.offset != atomic_load_explicit(&ino->end, memory_order_relaxed);
+	r->u.io.astray =
+		r->u.io.offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	if (r->u.io.astray)
-		atomic_fetch_add(&ino->astray, 1);
+		atomic_fetch_add(&ino->append.astray, 1);
 	pthread_mutex_lock(&a->lock);
-	waits = ino->appending;
-	ino->appending = true;
+	waits = ino->append.busy;
+	ino->append.busy = true;
 	if (waits)
 		STAILQ_INSERT_TAIL(&a->waiting, r, wait);
 	pthread_mutex_unlock(&a->lock);

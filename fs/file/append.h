@@ -8,15 +8,15 @@
 
 #include "fs/kernel/request.h"
 
-struct appends; /* the requests that wait until others have appended to their file */
+struct appends; /* the requests that wait until others have appended to the same file */
 
 /* NULL when out of memory. */
 struct appends *appends_new(void);
 /* No request may wait. Accepts NULL, returns NULL. */
 struct appends *appends_free(struct appends *a);
 
-/* Writes the data of r (r->file, r->batch.data, r->u.io) to the end of the file, once the appends
- * to it that came before have ended, and answers r. */
+/* Writes the data of r (r->file, r->batch.data, r->u.io) to the end of the file, once all earlier
+ * appends to the file have ended, and answers r. */
 void append_start(struct request *r);
 /* Ends the requests that wait and are GONE (request.h). */
 void append_end_gone(struct fs *fs);

@@ -16,7 +16,7 @@
 #include "fs/kernel/reply.h"
 #include "transport/clock.h"
 
-#define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
+#define FIRST_MAX (64u << 10) /* largest file that an OPEN brings the data of, in bytes */
 
 struct cached {
 	/* guards waiting, and request.u.io.waits; taken before a cache file's lock */
@@ -93,7 +93,7 @@ void cached_opened(struct fs *fs, struct file *f)
 void cached_open_begin(struct request *r, struct nfs_op *op)
 {
 	struct inode *ino = r->inode;
-	uint64_t size = atomic_load(&ino->told_size);
+	uint64_t size = atomic_load(&ino->view.size);
 	int flags = r->file->flags;
 	struct seg_list data;
 	struct mem_buf *buf;
@@ -102,7 +102,7 @@ void cached_open_begin(struct request *r, struct nfs_op *op)
 	if (!r->batch.data.len) {
 		if (flags & (O_ACCMODE | O_TRUNC | O_DIRECT) || !size || size > FIRST_MAX ||
 			cache_first(size) > r->fs->info.rsize || r->fs->info.vers_major < 4 ||
-			!cache_limit(r->fs->cache) || atomic_load(&ino->given) ||
+			!cache_limit(r->fs->cache) || atomic_load(&ino->view.pages) ||
 			atomic_load(&ino->cache.count))
 			return;
 		buf = data_get(r->fs, cache_first(size));
@@ -120,10 +120,10 @@ void cached_open_end(struct request *r, bool kept)
 	struct inode *ino = r->inode;
 
 	if (!kept)
-		atomic_store(&ino->given, false);
-	if (!op->u.open.have_data || atomic_load(&ino->displaced))
+		atomic_store(&ino->view.pages, false);
+	if (!op->u.open.have_data || atomic_load(&ino->append.displaced))
 		return;
-	/* pages that were not to be kept have been dropped, once */
+	/* pages that were not to be kept have been invalidated, once */
 	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,
 		r->u.open.drops + !kept, op->u.open.count, op->u.open.eof);
 }
@@ -138,7 +138,8 @@ static void answer(struct fs *fs, fuse_req_t fuse, struct cache_hit *hit)
 }
 
 /* According to the cached data the file ended there when the server was asked. Has this mount
- * written behind that end, and does the server lack that data? Then the server is asked again. */
+ * written behind that end, and does the server lack the written data? Then the server is asked
+ * again. */
 static bool ends_too_early(
 	const struct file *f, uint64_t off, uint32_t len, const struct cache_hit *hit)
 {
@@ -155,7 +156,7 @@ static bool must_repeat(struct file *f, uint64_t off, uint32_t len, const struct
 
 static void look(struct request *r);
 
-/* Takes r off the list in which look() put it. */
+/* Removes r from the list in which look() put it. */
 static void leave(struct cached *c, struct request *r)
 {
 	pthread_mutex_lock(&c->lock);
@@ -175,7 +176,7 @@ static void ready(struct cache_wait *w)
 		look(r);
 }
 
-/* The data that r needs is there, or will be, or must be asked for. */
+/* Answers r from the cache, or waits for a READ in flight, or asks the server. */
 static void look(struct request *r)
 {
 	struct cached *c = r->fs->cached;
@@ -189,8 +190,8 @@ static void look(struct request *r)
 	pthread_mutex_lock(&c->lock);
 	found = cache_find(
 		&f->inode->cache, r->u.io.offset, r->batch.data.len, &hit, &r->u.io.wait);
-	/* cached_end_gone() may have been there before r; ready() takes the lock before it touches
-	 * r */
+	/* cached_end_gone() may have looked before r was in the list; ready() takes the lock before
+	 * it touches r */
 	if (found == CACHE_PENDING) {
 		gone = request_is_gone(r) && cache_unwait(&f->inode->cache, &r->u.io.wait);
 		if (!gone)
@@ -229,14 +230,14 @@ void cached_wait(struct request *r, request_step_fn *ask)
 
 enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size)
 {
-	uint64_t known = atomic_load_explicit(&f->inode->told_size, memory_order_relaxed);
+	uint64_t known = atomic_load_explicit(&f->inode->view.size, memory_order_relaxed);
 	struct cache_stats *stats = cache_stats(f->fs->cache);
 	struct cache_file *blocks = &f->inode->cache;
 	struct readahead_plan plan;
 	struct cache_hit hit;
 	enum cache_found found;
 
-	atomic_store_explicit(&f->inode->given, true, memory_order_relaxed);
+	atomic_store_explicit(&f->inode->view.pages, true, memory_order_relaxed);
 	if (off + size < off)
 		return CACHE_MISS;
 	plan = fetcher_plan(&f->fetcher, off, size, known);

@@ -41,7 +41,8 @@ static void unlocked(struct request *r)
 	struct nfs_op *op = request_op(r, NFS_CLOSE, close);
 
 	op->u.close.open = r->file->open;
-	/* rmdir(2) may wait for the last close of a file with a silly name; others' errors too */
+	/* not if a program waits for the close: rmdir(2), if the file has a silly name, or the
+	 * caller that gets the error */
 	op->u.close.patient = !r->file->drops_silly && !r->u.close.error;
 	request_submit(r, closed);
 }
@@ -65,14 +66,14 @@ static void flushed(struct request *r)
 		unlock(r);
 }
 
-/* No request of a process that was killed needs the open file any more, either. */
+/* Nor does a request of a killed process need the open file any more. */
 static void nothing_late(struct request *r)
 {
 	if (!flush_waits(r, r->file->inode, STABLE, flushed))
 		flushed(r);
 }
 
-/* No READ that this open file is needed for is under way any more. */
+/* No READ that needs this open file is in flight any more. */
 static void nothing_read(void *ctx)
 {
 	struct request *r = ctx;

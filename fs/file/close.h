@@ -9,7 +9,7 @@
 
 #include "fs/known/file.h"
 
-/* Closes f, which is not used any more, and frees it; then ends r with error. r may be NULL: then a
+/* Closes f, which is no longer used, and frees f; then ends r with error. r may be NULL: then a
  * request of the daemon's own closes f. The steps go on even if the process is killed. */
 void close_file(struct fs *fs, struct file *f, struct request *r, int error);
 

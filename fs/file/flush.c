@@ -19,7 +19,7 @@
 #include "transport/log.h"
 
 #define END_POLL_NS 5000000u
-#define END_ROUNDS  9u /* without progress, each after a pause twice as long: 2.5 s in all */
+#define END_ROUNDS  9u /* without progress; each pause is twice as long: 2.5 s in all */
 #define END_FILES   64u
 
 struct flushes {
@@ -103,15 +103,16 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 	if (write)
 		lost_note(l, ino, op->u.write.from.len);
 	log_at(lost_begun(l) ? LOG_L_CTRL : LOG_L_WARN, "%s file %llu %s: %s",
-		write ? "what was written to" : "COMMIT of", (unsigned long long)ino->fileid,
+		write ? "data written to" : "COMMIT of", (unsigned long long)ino->fileid,
 		write ? "could not be sent to the server and is lost" : "failed",
 		strerror(-op->error));
 }
 
-/* Is a later change of ino, or are later attributes, known than those behind a WRITE of ino? */
+/* Was ino changed after `asked`, or are later attributes known? Then the attributes behind a WRITE
+ * of ino are out of date. */
 static bool is_past(struct inode *ino, uint64_t asked)
 {
-	return atomic_load(&ino->touched) > asked || inode_attr_is_past(ino, asked);
+	return atomic_load(&ino->attrs.touched) > asked || attrs_is_past(&ino->attrs, asked);
 }
 
 static void write_end(struct writer *by, const struct nfs_op *op)
@@ -126,9 +127,9 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 	if (then && then->set.mask)
 		inode_touch(f->inode);
 	else
-		inode_touch_data(f->inode);
+		attrs_touch(&f->inode->attrs);
 	atomic_store(&f->inode->written_at, clock_ns());
-	if (then) /* as of now: they show all changes made until now */
+	if (then) /* as of now: the attributes show all changes made until now */
 		then->asked = clock_ns();
 	if (op->error)
 		failed(f->fs, f->inode, op);
@@ -187,7 +188,7 @@ static void leave(struct request *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* r is GONE, but others wait for its end. Under the lock, since r might end meanwhile. */
+/* r is GONE, but others wait for its end. Under the lock, because r might end meanwhile. */
 static void outlive_locked(struct request *r)
 {
 	int error = request_gone_error(r);
@@ -334,10 +335,10 @@ uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 {
 	uint64_t end = written_end(&ino->written), lost = written_lost_end(&ino->written);
 
-	/* 0: all data is on the server, and the time of the last write_end() was noted before that
-	 * became visible */
+	/* 0: all data is on the server, and the time of the last write_end() was noted before `end`
+	 * became 0 */
 	if (!end && asked && asked <= atomic_load(&ino->written_at))
-		end = atomic_load(&ino->told_size);
+		end = atomic_load(&ino->view.size);
 	end = end > lost ? end : lost;
 	return end > size ? end : size;
 }
@@ -421,7 +422,7 @@ bool flush_end(struct fs *fs)
 		while (writeback_busy(all) && !ending_over(fs))
 			pause_for(END_POLL_NS);
 		used = writeback_bytes(all);
-		if (used < least) { /* something has become safe */
+		if (used < least) { /* some data has become safe */
 			least = used;
 			rounds = 0;
 			pause = END_POLL_NS;

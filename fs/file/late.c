@@ -51,7 +51,7 @@ struct lates *lates_free(struct lates *l)
 
 /* --- changes of a file ------------------------------------------------------------------------ */
 
-/* As request.late.answers. If r is LATE it stays until it is freed. */
+/* As request.late.answers. If r is LATE, r stays until it is freed. */
 static void answers(struct request *r)
 {
 	struct lates *l = r->fs->lates;
@@ -175,7 +175,7 @@ bool late_waits(
 	r->late.next = next;
 	pthread_mutex_lock(&l->lock);
 	waits = meets_locked(l, ino, first, last);
-	/* late_end_gone() may have been there before r */
+	/* late_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r) && !r->flush.closes;
 	if (gone && r->flush.outlives) {
 		flush_outlive(r);

@@ -4,9 +4,9 @@
  * late: changes of a file's data that outlive the process that asked for them.
  *
  * A killed process does not wait for the server, but a WRITE that has reached the server cannot be
- * taken back. The server executes calls in any order, and a lost connection may deliver a call
- * twice. If this mount forgot such a call, the server could execute the call later: over bytes
- * written and made safe since, or over bytes that another client wrote under a lock.
+ * cancelled. The server executes calls in any order, and a lost connection may deliver a call
+ * twice. If this mount lost track of such a call, the server could execute the call later: over
+ * bytes written and made safe since, or over bytes that another client wrote under a lock.
  *
  * So the request of a killed process is answered EINTR and goes on. The request is LATE, with its
  * memory, until its call has ended (nfs_cancel()). Until then every change of the same bytes waits.
@@ -17,7 +17,7 @@
  *     sends      late_begin -> request_submit -> [GONE: LATE, answered] -> late_end, request_free
  *     waits      late_waits -> next
  *
- * A soft mount forgets a call when its time is up, as the kernel's client does: the server may
+ * A soft mount gives a call up when its time is up, as the kernel's client does: the server may
  * still execute the call. At the end of the mount the daemon waits for such calls, but not for long
  * (late_drain()).
  */
@@ -34,8 +34,8 @@ struct lates *lates_new(void);
 struct lates *lates_free(struct lates *l);
 
 /* r is about to submit a change of the bytes first..last of ino, both included (UINT64_MAX: to the
- * end, wherever the end is), or to submit the change once more. If r becomes GONE, r is LATE. The
- * change ends when r is answered or, if r is LATE, freed. */
+ * end of the file), or to submit the change once more. If r becomes GONE, r is LATE. The change
+ * ends when r is answered or, if r is LATE, freed. */
 void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t last);
 /* The call of r has ended. r is not LATE any more, will not become LATE, and may wait for requests
  * that are. If r was LATE, r has been answered (r->fuse is NULL). Else the caller answers r. */

@@ -10,10 +10,10 @@
 
 #include "transport/clock.h"
 
-/* A FLUSH so long before a request may belong to a close that the asker knows of: between the
- * answer to the FLUSH and the RELEASE, and between the RELEASE and the request, a program had to be
- * woken. The RELEASE was sent before the request. So a worker has read the RELEASE, and begins with
- * it within so long a time. */
+/* A FLUSH up to FLUSHED_NS before a request may belong to a close that the asker knows of: between
+ * the answer to the FLUSH and the RELEASE, and between the RELEASE and the request, a program had
+ * to be woken. The RELEASE was sent before the request. So a worker has read the RELEASE, and
+ * begins with it within BEGUN_NS. */
 #define FLUSHED_NS NSEC_PER_SEC
 #define BEGUN_NS   50000000u
 
@@ -25,7 +25,7 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 	if (!mine)
 		return false;
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner && l->file == f)
 			break;
 	if (!l) {
@@ -33,7 +33,7 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 		mine->file = f;
 		mine->pid = pid;
 		mine->flushed = mine->local_since = 0;
-		LIST_INSERT_HEAD(&ino->lockers, mine, link);
+		LIST_INSERT_HEAD(&ino->locks.owners, mine, link);
 	}
 	pthread_mutex_unlock(&ino->lock);
 	if (l)
@@ -46,7 +46,7 @@ bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner)
 			break;
 	if (l && pid)
@@ -60,7 +60,7 @@ bool locker_any(struct inode *ino)
 	bool any;
 
 	pthread_mutex_lock(&ino->lock);
-	any = !LIST_EMPTY(&ino->lockers);
+	any = !LIST_EMPTY(&ino->locks.owners);
 	pthread_mutex_unlock(&ino->lock);
 	return any;
 }
@@ -71,7 +71,7 @@ void locker_granted(struct file *f, uint64_t owner, uint64_t since)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner && l->file == f)
 			l->local_since = since;
 	pthread_mutex_unlock(&ino->lock);
@@ -82,20 +82,21 @@ bool locker_all_local(struct inode *ino, uint64_t since)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->local_since != since)
 			break;
 	pthread_mutex_unlock(&ino->lock);
 	return !l;
 }
 
-/* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */
+/* Removes one locker from the list: of the open file f or, with f NULL, of owner. False: there is
+ * none. */
 static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64_t *taken)
 {
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (f ? l->file == f : l->owner == owner)
 			break;
 	if (l) {
@@ -116,10 +117,10 @@ bool locker_moved(struct file *f, unsigned *ended, uint64_t asked)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	moved = ino->unlocks_pending || ino->unlocks_ended != *ended;
-	LIST_FOREACH (l, &ino->lockers, link)
+	moved = ino->locks.pending || ino->locks.ended != *ended;
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		moved |= expected && l->file != f && l->flushed && l->flushed + FLUSHED_NS > asked;
-	*ended = ino->unlocks_ended;
+	*ended = ino->locks.ended;
 	pthread_mutex_unlock(&ino->lock);
 	return moved;
 }
@@ -130,7 +131,7 @@ void locker_flushing(struct file *f)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->file == f)
 			l->flushed = clock_ns();
 	pthread_mutex_unlock(&ino->lock);
@@ -164,11 +165,11 @@ void locker_close_begin(struct file *f)
 	struct locker *l;
 
 	pthread_mutex_lock(&ino->lock);
-	LIST_FOREACH (l, &ino->lockers, link)
+	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->file == f)
 			break;
 	f->drops_locks = l != NULL;
-	ino->unlocks_pending += f->drops_locks;
+	ino->locks.pending += f->drops_locks;
 	pthread_mutex_unlock(&ino->lock);
 }
 
@@ -185,8 +186,8 @@ static void close_step(struct request *r)
 	}
 	if (f->drops_locks) {
 		pthread_mutex_lock(&f->inode->lock);
-		f->inode->unlocks_pending--;
-		f->inode->unlocks_ended++;
+		f->inode->locks.pending--;
+		f->inode->locks.ended++;
 		pthread_mutex_unlock(&f->inode->lock);
 	}
 	r->next(r);

@@ -5,20 +5,21 @@
  *
  * Locks live on the server. If the daemon handles lock operations, the kernel keeps no list of
  * locks, and cannot say which locks a process leaves behind. So each inode has a list of lockers: a
- * lock owner and the open file through which it asked. When a process closes any descriptor of the
- * file, FLUSH names the owner, and all of that owner's locks are cleared. RELEASE clears the locks
- * of the owners that came through that open file: flock's and OFD locks belong to it.
+ * lock owner and the open file through which the owner asked. When a process closes any descriptor
+ * of the file, FLUSH names the owner, and all of that owner's locks are cleared. RELEASE clears the
+ * locks of the owners that came through the open file: flock's and OFD locks belong to an open
+ * file.
  *
  * The kernel does not wait for RELEASE. close(2) has returned, and the next process may ask for the
  * freed lock before the server knows of the release. So a refused lock is asked for again if a
- * RELEASE clears locks of the file, or did so meanwhile. It is also asked for again, for some time,
- * after a FLUSH of an open file that may hold locks: another worker may have read the RELEASE, but
- * not begun with it (locker_moved()).
+ * RELEASE clears locks of the file, or did so meanwhile. A refused lock is also asked for again,
+ * for some time, after a FLUSH of an open file that may hold locks: another worker may have read
+ * the RELEASE, but not begun with it (locker_moved()).
  *
  * For the same reason the next open file may get the kernel's number of an earlier one, the owner
  * of its flock and OFD locks, before the RELEASE of the earlier one. So flock has owners numbered
  * here. And a RELEASE leaves alone an owner that is also known through another open file: the
- * RELEASE of that one clears all.
+ * RELEASE of that other file clears all.
  *
  * An inode's lock guards its list and counts.
  */
@@ -34,21 +35,21 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid);
 bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid);
 /* May any owner hold locks on ino? */
 bool locker_any(struct inode *ino);
-/* The lock that owner asked for through f was granted: by this mount, while since was
+/* The lock that owner asked for through f was granted: by this mount, while `since` was
  * deleg_alone_since(), or (0) by the server. */
 void locker_granted(struct file *f, uint64_t owner, uint64_t since);
-/* If deleg_alone_since() is since: does the server know of none of the locks on ino, as far as
- * there are any? */
+/* Does the server know of none of the locks on ino? since: deleg_alone_since(). True also without
+ * any lock. */
 bool locker_all_local(struct inode *ino, uint64_t since);
-/* Has a RELEASE that cleared locks ended since *ended, which becomes the present count? Or is one
- * under way, of another open file than f? Or may one have been sent before a request that came at
- * `asked`, and not have begun yet? */
+/* May a refused lock be free now? True if a RELEASE that cleared locks has ended since *ended,
+ * which becomes the present count; or is in flight, for another open file than f; or may have been
+ * sent before a request that came at `asked`, and not have begun yet. */
 bool locker_moved(struct file *f, unsigned *ended, uint64_t asked);
 
 /* A process closes f: a RELEASE may follow soon. */
 void locker_flushing(struct file *f);
-/* A process has closed f: may its owner hold locks on the file? The owner is taken off the list:
- * the caller must call locker_clear(). */
+/* A process has closed f: may owner, the owner of the process, hold locks on the file? If so, the
+ * owner is removed from the list, and the caller must call locker_clear(). */
 bool locker_flush(struct file *f, uint64_t owner);
 /* Clears all locks that owner holds on r->file, then calls next. */
 void locker_clear(struct request *r, uint64_t owner, request_step_fn *next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: opens of files whose names are being removed, or that are not quite made yet.
+ * opening: opens of files during the removal of a name, or before the times are set.
  */
 #include "fs/file/opening.h"
 
@@ -12,14 +12,14 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* for so long the times may wait for another request that sets times too */
+/* the longest wait of the times for another request that sets times too */
 #define PARK_NS 20000000u
 
 struct openings {
 	pthread_mutex_t lock;	     /* guards the members below */
 	struct request_list waiting; /* opens, by request.free; next goes on */
-	struct request_list parked;  /* each the settler of its inode; next sets its times */
-	bool ticks;		     /* the main thread looks again soon */
+	struct request_list parked; /* each the settler of its inode; next sets the inode's times */
+	bool ticks;		    /* the main thread looks again soon */
 };
 
 struct openings *openings_new(void)
@@ -47,14 +47,14 @@ void opening_begin(struct fs *fs, struct inode *ino)
 {
 	atomic_fetch_add(&fs->open_files, 1);
 	pthread_mutex_lock(&ino->lock);
-	ino->nopen++;
+	ino->opens.count++;
 	pthread_mutex_unlock(&ino->lock);
 }
 
 void opening_end(struct fs *fs, struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);
-	ino->nopen--;
+	ino->opens.count--;
 	pthread_mutex_unlock(&ino->lock);
 	atomic_fetch_sub(&fs->open_files, 1);
 }
@@ -69,7 +69,7 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	r->settles = settles;
 	pthread_mutex_lock(&o->lock);
 	pthread_mutex_lock(&ino->lock);
-	waits = (settles ? ino->settling : ino->unlinking) > 0;
+	waits = (settles ? ino->opens.settling : ino->opens.unlinking) > 0;
 	pthread_mutex_unlock(&ino->lock);
 	if (waits)
 		SLIST_INSERT_HEAD(&o->waiting, r, free);
@@ -77,18 +77,18 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	return waits;
 }
 
-/* Takes the settler of ino off if it belongs to cred, or if cred is NULL. */
+/* Removes the settler of ino if the settler belongs to cred, or if cred is NULL. */
 static struct request *unpark(struct openings *o, struct inode *ino, const struct rpc_cred *cred)
 {
 	struct request *settler;
 
 	pthread_mutex_lock(&o->lock);
-	settler = ino->settler;
+	settler = ino->opens.settler;
 	if (settler && cred && !rpc_same_cred(cred, &settler->batch.cred))
 		settler = NULL;
 	if (settler) {
 		SLIST_REMOVE(&o->parked, settler, request, free);
-		ino->settler = NULL;
+		ino->opens.settler = NULL;
 	}
 	pthread_mutex_unlock(&o->lock);
 	return settler;
@@ -104,7 +104,7 @@ bool opening_settling(struct inode *ino)
 	bool settling;
 
 	pthread_mutex_lock(&ino->lock);
-	settling = ino->settling > 0;
+	settling = ino->opens.settling > 0;
 	pthread_mutex_unlock(&ino->lock);
 	return settling;
 }
@@ -126,11 +126,11 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 	bool open;
 
 	pthread_mutex_lock(&ino->lock);
-	open = ino->nopen > 0;
+	open = ino->opens.count > 0;
 	if (open)
-		ino->nopen += hold;
+		ino->opens.count += hold;
 	else
-		ino->unlinking++;
+		ino->opens.unlinking++;
 	pthread_mutex_unlock(&ino->lock);
 	if (open && hold)
 		atomic_fetch_add(&r->fs->open_files, 1);
@@ -167,19 +167,19 @@ void opening_claim_end(struct request *r)
 
 	r->unlinking = NULL;
 	if (ino)
-		ended(r->fs, ino, &ino->unlinking);
+		ended(r->fs, ino, &ino->opens.unlinking);
 }
 
 void opening_settle_begin(struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);
-	ino->settling++;
+	ino->opens.settling++;
 	pthread_mutex_unlock(&ino->lock);
 }
 
 void opening_settle_end(struct fs *fs, struct inode *ino)
 {
-	ended(fs, inode_ref(ino), &ino->settling);
+	ended(fs, inode_ref(ino), &ino->opens.settling);
 }
 
 void opening_park(struct request *r, request_step_fn *next)
@@ -191,7 +191,7 @@ void opening_park(struct request *r, request_step_fn *next)
 	r->u.settle.parked = clock_ns();
 	pthread_mutex_lock(&o->lock);
 	SLIST_INSERT_HEAD(&o->parked, r, free);
-	r->inode->settler = r;
+	r->inode->opens.settler = r;
 	ticks = o->ticks;
 	o->ticks = true;
 	pthread_mutex_unlock(&o->lock);
@@ -230,7 +230,7 @@ bool openings_tick(struct fs *fs, bool all)
 		SLIST_REMOVE_HEAD(&o->parked, free);
 		if (all || clock_age(now, r->u.settle.parked) >= PARK_NS) {
 			SLIST_INSERT_HEAD(&due, r, free);
-			r->inode->settler = NULL;
+			r->inode->opens.settler = NULL;
 		} else {
 			SLIST_INSERT_HEAD(&stay, r, free);
 		}

@@ -12,7 +12,7 @@
 
 #define SETTINGS "/proc/sys/fs/fuse/"
 
-/* A setting's seconds into *s; 0: none. False: it cannot be read. */
+/* Reads a setting, in seconds, into *s; 0: none. False: the setting cannot be read. */
 static bool setting(const char *root, const char *name, unsigned *s)
 {
 	char path[PATH_MAX];
@@ -29,7 +29,7 @@ static bool setting(const char *root, const char *name, unsigned *s)
 	return true;
 }
 
-/* As the kernel reckons for a daemon that asks for no bound of its own. */
+/* Computes the bound as the kernel does for a daemon that asks for no bound of its own. */
 bool patience_s(const char *root, unsigned *bound_s)
 {
 	unsigned s, most;

@@ -48,7 +48,7 @@ struct retries *retries_free(struct retries *t)
 	return NULL;
 }
 
-/* Puts a hold into its place. The caller ends the hold that was there. */
+/* Puts a hold into its place. Returns the hold that was there, which the caller ends. */
 static struct hold put(struct retries *t, unsigned place, struct hold h)
 {
 	struct hold old;

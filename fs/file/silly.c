@@ -23,12 +23,12 @@
 struct silly_names {
 	uint32_t tag;	      /* constant */
 	atomic_uint next;     /* number of the next name */
-	atomic_uint removing; /* REMOVEs under way */
+	atomic_uint removing; /* REMOVEs in flight */
 	pthread_mutex_t lock; /* guards the members below */
-	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
-	uint64_t ended;	      /* how many of those have ended so far */
+	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, in flight */
+	uint64_t ended;	      /* number of such closes and REMOVEs that have ended so far */
 	struct request_list waiting; /* rmdirs, by request.free; next goes on */
-	SLIST_HEAD(, silly) left;    /* whose REMOVE has failed and is to be sent again */
+	SLIST_HEAD(, silly) left;    /* names to remove again: their REMOVE has failed */
 	bool last;		     /* the mount ends: no REMOVE is sent again */
 };
 
@@ -148,9 +148,10 @@ bool silly_refused(int error)
 	}
 }
 
-/* --- removing them ---------------------------------------------------------------------------- */
+/* --- removing silly names --------------------------------------------------------------------- */
 
-/* s could not be removed. It is tried again later, unless the server refuses or the mount ends. */
+/* s could not be removed. The REMOVE is sent again later, unless the server refuses or the mount
+ * ends. */
 static void put_off(struct fs *fs, struct silly *s, int error)
 {
 	unsigned seconds = s->tries < RETRY_DOUBLINGS ? 1u << s->tries : 1u << RETRY_DOUBLINGS;
@@ -175,7 +176,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 static void gone(struct inode *ino)
 {
 	inode_touch(ino);
-	atomic_fetch_sub(&ino->silly_going, 1);
+	atomic_fetch_sub(&ino->silly.going, 1);
 }
 
 static void removed(struct request *r)
@@ -228,20 +229,20 @@ void silly_drop(struct fs *fs, struct inode *ino)
 	struct silly *s = NULL;
 
 	pthread_mutex_lock(&ino->lock);
-	if (!ino->nopen) {
-		s = ino->silly;
-		ino->silly = NULL;
+	if (!ino->opens.count) {
+		s = ino->silly.name;
+		ino->silly.name = NULL;
 	}
 	if (s) {
-		atomic_store(&ino->is_silly, false);
-		atomic_fetch_add(&ino->silly_going, 1);
+		atomic_store(&ino->silly.is, false);
+		atomic_fetch_add(&ino->silly.going, 1);
 	}
 	pthread_mutex_unlock(&ino->lock);
 	if (s)
 		silly_remove(fs, s, ino);
 }
 
-/* Those that are left and due, or all. */
+/* Removes the names that are left and due, or all that are left. */
 static void remove_left(struct fs *fs, bool all)
 {
 	SLIST_HEAD(, silly) due = SLIST_HEAD_INITIALIZER(due), stay = SLIST_HEAD_INITIALIZER(stay);
@@ -297,7 +298,7 @@ bool silly_close_begin(struct fs *fs, struct inode *ino)
 	bool last;
 
 	pthread_mutex_lock(&ino->lock);
-	last = ino->silly && ino->nopen == 1;
+	last = ino->silly.name && ino->opens.count == 1;
 	pthread_mutex_unlock(&ino->lock);
 	if (last)
 		ending(fs);

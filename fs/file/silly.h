@@ -3,21 +3,21 @@
  *
  * silly: names that keep unlinked files alive until their last close.
  *
- * A server need not keep an open file without a name, but programs rely on that. So the
- * name of an open file is not removed but changed to a silly name (.nfsXXXX) in the same directory.
- * The silly name is removed at the last close. Until then no program can remove it (EBUSY, as with
- * the kernel's client). Other names of the file do not count, as with the kernel's client: another
- * client may remove them. Only if the file already has a silly name is another name removed at
- * once.
+ * A server need not keep an open file without a name, but programs rely on such files. So the name
+ * of an open file is not removed but changed to a silly name (.nfsXXXX) in the same directory. The
+ * silly name is removed at the last close. Until then no program can remove the silly name (EBUSY,
+ * as with the kernel's client). Other names of the file do not count, as with the kernel's client:
+ * another client may remove them. Only if the file already has a silly name is another name removed
+ * at once.
  *
  * The kernel does not wait for the removal at the last close, so a directory may seem not empty
  * just after: then rmdir waits (silly_wait()) and tries again.
  *
  * The server is asked which file a name stands for, but only while some file is open. If the name
- * was last known to stand for a file that is not open, unlink and rename over NFSv4 make REMOVE and
- * RENAME check that themselves. A new name that is believed to be absent (entry.h) is not asked
- * for. A file that is being opened counts as open. A file whose name is being removed is opened
- * afterwards (opening.h).
+ * was last known to stand for a file that is not open, unlink and rename over NFSv4 let REMOVE and
+ * RENAME check the file themselves. A new name that is believed to be absent (entry.h) is not asked
+ * for. A file that is being opened counts as open. An open of a file during the removal of its
+ * name waits (opening.h).
  *
  * Locks. silly_names.lock, a leaf, guards the members that say so. An inode's lock guards its
  * silly.
@@ -31,8 +31,8 @@ struct silly {
 	struct nfs_fh dir;
 	struct rpc_cred cred;
 	bool sure; /* the server has the name; else the server may get the name late */
-	/* while its REMOVE is to be sent again: how often it was sent, and when it is sent next, on
-	 * clock_ns() */
+	/* while a failed REMOVE waits: how often the REMOVE was sent, and when the next one is due,
+	 * on clock_ns() */
 	SLIST_ENTRY(silly) link;
 	unsigned tries;
 	uint64_t due;
@@ -47,23 +47,23 @@ struct silly_names *silly_names_free(struct silly_names *s);
 /* The number of a new name, and the tag of the mount. */
 unsigned silly_number(struct fs *fs, uint32_t *tag);
 
-/* True: the server has refused a RENAME or REMOVE with that error, and has changed nothing. (If the
+/* True: the server has refused a RENAME or REMOVE with `error`, and has changed nothing. (If the
  * server had carried out an earlier transmission of the same call, the answer would be ENOENT.) */
 bool silly_refused(int error);
 /* Makes the server remove the name s, which no inode has any more, and frees s; does not wait. ino:
- * the file, from silly_drop() only, which has counted the removal (inode.silly_going); or NULL. */
+ * the file, from silly_drop() only, which has counted the removal (inode.silly.going); or NULL. */
 void silly_remove(struct fs *fs, struct silly *s, struct inode *ino);
-/* Removes the silly name of ino if it is not open any more; does not wait. */
+/* Removes the silly name of ino if ino is no longer open; does not wait. */
 void silly_drop(struct fs *fs, struct inode *ino);
-/* Sends a REMOVE again that has failed, unless the server refused it. The main thread, about once a
- * second. */
+/* Sends again each REMOVE that has failed, unless the server refused it. For the main thread, about
+ * once a second. */
 void silly_tick(struct fs *fs);
-/* The same for all silly names that are left, of open files too; waits a few seconds at most. At
- * the end of the mount, after the last request. */
+/* silly_tick() for all silly names that are left, of open files too; waits a few seconds at most.
+ * For the end of the mount, after the last request. */
 void silly_drop_all(struct fs *fs);
 
-/* The close of an open file of ino begins. True: it is the last one, and ino has a silly name:
- * silly_close_end() is to be called after silly_drop(). */
+/* The close of an open file of ino begins. True: the file is the last open one, and ino has a silly
+ * name: the caller calls silly_drop() and then silly_close_end(). */
 bool silly_close_begin(struct fs *fs, struct inode *ino);
 void silly_close_end(struct fs *fs);
 
@@ -74,7 +74,8 @@ uint64_t silly_count_ended(struct fs *fs);
  * next(r) will be called. */
 bool silly_wait(struct request *r, uint64_t ended, request_step_fn *next);
 
-/* Takes off the requests that wait and are GONE (request.h): the caller calls next for each. */
+/* Moves the requests that wait and are GONE (request.h) to *gone: the caller calls next for
+ * each. */
 void silly_take_gone(struct fs *fs, struct request_list *gone);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * silly_give: gives files silly names, and takes the names back.
+ * silly_give: gives files silly names, and restores their names.
  */
 #include "fs/file/silly_give.h"
 
@@ -21,14 +21,15 @@ static struct nfs_name name_of(const struct silly *s)
 	return (struct nfs_name){s->name, (uint32_t)strlen(s->name)};
 }
 
-/* --- giving them ------------------------------------------------------------------------------ */
+/* --- giving silly names ----------------------------------------------------------------------- */
 
 static struct nfs_name to_name_of(const struct request *r)
 {
 	return (struct nfs_name){r->to_name, (uint32_t)strlen(r->to_name)};
 }
 
-/* r needs r->inode, which it has found open, no longer. Only for a rename does it count as open. */
+/* r no longer needs r->inode, which was found open. A rename has counted r->inode as open once
+ * more. */
 static void let_go(struct request *r)
 {
 	if (r->to_dir) {
@@ -46,17 +47,18 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
 
 	s->sure = sure;
 	pthread_mutex_lock(&ino->lock);
-	old = ino->silly;
-	ino->silly = s;
+	old = ino->silly.name;
+	ino->silly.name = s;
 	if (sure)
-		atomic_store(&ino->is_silly, true);
+		atomic_store(&ino->silly.is, true);
 	pthread_mutex_unlock(&ino->lock);
 	inode_touch(ino);
 	if (old)
 		silly_remove(r->fs, old, NULL);
 }
 
-/* The file has the silly name. If the file was closed in the meantime nothing else removes it. */
+/* The file has the silly name. If the file was closed in the meantime, no other thread removes the
+ * name. */
 static void renamed(struct request *r)
 {
 	struct silly *s = r->u.unlink.silly;
@@ -70,8 +72,8 @@ static void renamed(struct request *r)
 }
 
 /* The file does not have the silly name, for all that is known. An unlink asked for the removal of
- * the name, so the last close removes the silly one in case the server carries the RENAME out late
- * (REMOVE finds nothing if not). A rename did not ask for that. */
+ * the name, so the last close removes the silly name in case the server carries the RENAME out late
+ * (REMOVE finds nothing if not). A rename did not ask for a removal. */
 static void not_renamed(struct request *r, bool may_come)
 {
 	struct silly *s = r->u.unlink.silly;
@@ -103,7 +105,7 @@ static void look_for(
 	request_submit(r, step);
 }
 
-/* The process of r, a rename, is being killed. It does not wait for the rest. */
+/* The process of r, a rename, is being killed, and does not wait for the rest. */
 static void answer_killed(struct request *r)
 {
 	fuse_req_t fuse = request_take_fuse(r);
@@ -137,7 +139,7 @@ static void gave_back(struct request *r)
 	struct silly *s = r->u.unlink.silly;
 	int error = r->batch.first.op.error;
 
-	/* 0: the file has both names; EEXIST: the file never lost the one */
+	/* 0: the file has both names; EEXIST: the file never lost its name */
 	if (!error) {
 		r->u.unlink.silly = NULL;
 		keep_name(r, s, true);
@@ -151,7 +153,7 @@ static void gave_back(struct request *r)
 	not_renamed(r, false);
 }
 
-/* Another client has removed the name that the rename r replaces. The name may stand for another
+/* Another client has removed the name that r, a rename, replaces. The name may stand for another
  * open file since then. */
 static void check_again(struct request *r)
 {
@@ -196,33 +198,33 @@ static void answered(struct request *r)
 	}
 }
 
-/* Is name in dir the silly one of ino already? */
+/* Is name in dir already the silly name of ino? */
 static bool is_silly_name(struct inode *ino, const struct nfs_fh *dir, const struct nfs_name *name)
 {
 	const struct silly *s;
 	bool is;
 
 	pthread_mutex_lock(&ino->lock);
-	s = ino->silly;
+	s = ino->silly.name;
 	is = s && nfs_fh_equal(&s->dir, dir) && strlen(s->name) == name->len &&
 	     !memcmp(s->name, name->s, name->len);
 	pthread_mutex_unlock(&ino->lock);
 	return is;
 }
 
-/* Does the file have a silly name beside the one that is removed? Another client may have removed
- * the silly one. */
+/* Does the file have a silly name beside the name that is being removed? Another client may have
+ * removed the silly name. */
 static bool has_silly_name(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool has;
 
 	pthread_mutex_lock(&ino->lock);
-	has = ino->silly && ino->silly->sure;
+	has = ino->silly.name && ino->silly.name->sure;
 	pthread_mutex_unlock(&ino->lock);
 	return has && attr->nlink > 1;
 }
 
-/* Do both names of the rename r stand for ino? Then the server changes nothing. */
+/* Do both names of r, a rename, stand for ino? Then the server changes nothing. */
 static bool is_moved(struct request *r, struct inode *ino)
 {
 	struct name_info info;
@@ -263,7 +265,7 @@ static void looked_up(struct request *r)
 		r->inode = inode_find(r->fs->inodes, &op->u.lookup.fh);
 	if (r->inode && is_moved(r, r->inode))
 		r->inode = inode_unref(r->inode);
-	/* a rename may have to give it its name back */
+	/* a failed rename may have to restore the name of the replaced file */
 	if (r->inode && opening_claim(r, r->inode, r->to_dir != NULL))
 		r->inode = NULL;
 	if (!r->inode) {
@@ -293,8 +295,8 @@ static void looked_up(struct request *r)
 	request_submit(r, answered);
 }
 
-/* True: no file of the mount is open, so name needs no silly one. Until opening_claim_end() opens
- * of the file that it stands for wait. */
+/* True: no file of the mount is open, so name needs no silly name. Until opening_claim_end(), opens
+ * of the file that name stands for wait. */
 static bool none_open(struct request *r, const char *name)
 {
 	struct names *names = r->fs->names;
@@ -310,7 +312,7 @@ static bool none_open(struct request *r, const char *name)
 }
 
 /* True: the file that name was last known to stand for is not open. If name still has that file, no
- * silly name is needed, and over NFSv4 REMOVE itself can check. Opens wait as above. */
+ * silly name is needed, and over NFSv4 REMOVE itself can check. Opens wait as in none_open(). */
 static bool known_closed(struct request *r, const char *name)
 {
 	struct name_info info;
@@ -348,7 +350,7 @@ void silly_replaced(struct request *r)
 		let_go(r);
 }
 
-/* --- taking them back ------------------------------------------------------------------------- */
+/* --- restoring names -------------------------------------------------------------------------- */
 
 /* The file keeps the silly name until its last close. */
 static void end_undo_kept(struct request *r)
@@ -359,7 +361,7 @@ static void end_undo_kept(struct request *r)
 	r->next(r);
 }
 
-/* The file has no silly name, or nothing may remove the one that it has. */
+/* The file has no silly name, or has one that must stay. */
 static void end_undo(struct request *r)
 {
 	free(r->u.unlink.silly);
@@ -385,7 +387,7 @@ static void moved_back(struct request *r)
 		end_undo(r);
 }
 
-/* What the new name stands for says whether the server carried the rename out. */
+/* The file that the new name stands for says whether the server carried the rename out. */
 static void looked_again(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -400,7 +402,7 @@ static void looked_again(struct request *r)
 		leave(r, op->error ? op->error : -EEXIST);
 		return;
 	}
-	/* a server without LINK, or one that refuses it of this file */
+	/* a server without LINK, or one that refuses LINK for this file */
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = op->u.rename.to_dir = r->to_dir->fh;
 	op->u.rename.from = name_of(r->u.unlink.silly);
@@ -409,8 +411,8 @@ static void looked_again(struct request *r)
 	request_submit(r, moved_back);
 }
 
-/* The file has both names. Where the server may carry the rename out yet, the file needs the silly
- * one then. */
+/* The file has both names. If the server may still carry the rename out, the file needs the silly
+ * name then. */
 static void linked(struct request *r)
 {
 	struct silly *s = r->u.unlink.silly;
@@ -434,8 +436,8 @@ void silly_undo(struct request *r, request_step_fn *next)
 
 	if (ino && r->u.unlink.renamed) {
 		pthread_mutex_lock(&ino->lock);
-		s = ino->silly;
-		ino->silly = NULL;
+		s = ino->silly.name;
+		ino->silly.name = NULL;
 		pthread_mutex_unlock(&ino->lock);
 	}
 	if (!s) {
@@ -443,7 +445,7 @@ void silly_undo(struct request *r, request_step_fn *next)
 		next(r);
 		return;
 	}
-	atomic_store(&ino->is_silly, false);
+	atomic_store(&ino->silly.is, false);
 	r->u.unlink.silly = s;
 	r->next = next;
 	give_back(r, r->u.unlink.error, linked);

@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * silly_give: gives files silly names (silly.h) before their names are removed or replaced, and
- * takes the silly names back if a rename has failed.
+ * restores the names if a rename has failed.
  *
- * An error of RENAME need not mean that the server has not carried it out. The answer may be lost,
- * and a server that has restarted finds nothing to rename when it is asked again. So a look follows
- * such an answer, and no call after that replaces a file.
+ * The server may have carried out a RENAME that ends with an error. The answer may be lost, and a
+ * server that has restarted finds nothing to rename when asked again. So a look follows such an
+ * answer, and no call after that replaces a file.
  *
  * Locks. As silly.h: an inode's lock guards its silly.
  */
@@ -19,17 +19,18 @@
  * yet, then calls next(r). If the answer to the RENAME is lost, a LOOKUP of the silly name tells
  * the result.
  *
- *   r->u.unlink.renamed   the name was changed, and r->inode is the file
- *   r->u.unlink.error     not 0 if the name should have been changed but could not
- *   r->u.unlink.only      the server was not asked for the file of the name. The server may
- *                         remove the name only if the file is r->unlinking
- *                         (nfs_op.u.remove.only, u.rename.only). If it is not, this is to be
- *                         called again after opening_claim_end(), with r->u.unlink.ask */
+ *     r->u.unlink.renamed   the name was changed, and r->inode is the file
+ *     r->u.unlink.error     not 0 if the name should have been changed but could not
+ *     r->u.unlink.only      the server was not asked for the file of the name. The server may
+ *                           remove the name only if the file is r->unlinking
+ *                           (nfs_op.u.remove.only, u.rename.only). If the file is another one,
+ *                           the caller calls this function again after opening_claim_end(), with
+ *                           r->u.unlink.ask */
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
-/* A rename has succeeded before which silly_check() gave the replaced file a silly name. */
+/* A rename has succeeded. silly_check() had given the replaced file a silly name before. */
 void silly_replaced(struct request *r);
-/* That rename has ended with r->u.unlink.error, and the server may still have carried it out (the
+/* Such a rename has ended with r->u.unlink.error, and the server may still have carried it out (the
  * answer was lost, or the server has restarted). Gives the file its name back by LINK, which never
  * replaces another file. If the new name stands for the file that was to get it, the rename was
  * carried out: then r->u.unlink.error becomes 0. If the new name stands for a third file the silly

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * write: WRITEs of the kernel's.
+ * write: WRITEs by the kernel.
  */
 #include "fs/file/write.h"
 
@@ -16,12 +16,12 @@
 #include "fs/kernel/worker.h"
 #include "transport/log.h"
 
-#define TAKE_MIN       (512u << 10) /* bytes for which a worker's block is kept */
-#define WHOLE_FILE_MAX (64u << 10)  /* bytes that are appended safely at once */
+#define TAKE_MIN   (512u << 10) /* least bytes for which a worker's block is kept */
+#define APPEND_MAX (64u << 10)	/* most bytes that are appended by a stable WRITE */
 
-/* --- gathered --------------------------------------------------------------------------------- */
+/* --- gathered WRITEs -------------------------------------------------------------------------- */
 
-/* A write under a lock that may be lost is to fail if it is. */
+/* Does the write rely on a lock that may be lost? Such a write must fail if the lock is lost. */
 static bool relies_on_doubt(const struct fs *fs, const struct file *f)
 {
 	return locker_any(f->inode) && nfs_locks_doubtful(fs->client, f->open);
@@ -33,19 +33,19 @@ bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, boo
 	       (writepage || !(flags & (O_APPEND | O_DIRECT | O_DSYNC))) && !relies_on_doubt(fs, f);
 }
 
-/* size bytes at off are in the daemon's memory: tells the kernel, and notes the size that it will
- * believe. */
+/* size bytes at off are in the daemon's memory: tells the kernel, and notes the size that the
+ * kernel will believe. */
 static void gathered(struct file *f, fuse_req_t req, bool writepage, uint64_t off, uint32_t size)
 {
 	struct fs *fs = f->fs;
 
 	stats_add(&fs->stats.write_bytes, size);
 	change_doubt_set_id(fs, f->inode);
-	inode_touch_data(f->inode);
+	attrs_touch(&f->inode->attrs);
 	if (writepage)
-		inode_told_back(f->inode);
+		view_wrote_back(&f->inode->view);
 	else
-		inode_told_end(f->inode, off + size, fuse_req_ctx(req)->pid);
+		view_wrote(&f->inode->view, off + size, fuse_req_ctx(req)->pid);
 	fuse_reply_write(req, size);
 }
 
@@ -95,7 +95,7 @@ static void gather_again(struct request *r)
 	unsigned full = 0;
 	fuse_req_t fuse;
 
-	/* in several pieces it is sent as it is */
+	/* data in several pieces is sent as it is */
 	while (r->batch.data.n == 1 &&
 		write_is_gathered(r->fs, f, r->u.io.flags, r->u.io.writepage)) {
 		switch (gather(r)) {
@@ -127,7 +127,7 @@ void write_gather_wait(struct request *r, request_step_fn *direct)
 	gather_again(r);
 }
 
-/* --- sent by the request itself --------------------------------------------------------------- */
+/* --- WRITEs that the request itself sends ----------------------------------------------------- */
 
 /* Is this probably the only append before the file is closed? If so, a stable WRITE saves the
  * COMMIT at the close: a round trip, for a sync that the server does anyway. If more is written
@@ -137,7 +137,7 @@ static bool is_all(struct request *r)
 	uint64_t gen;
 
 	return r->u.io.flags & O_APPEND && !r->u.io.writepage &&
-	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= WHOLE_FILE_MAX &&
+	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= APPEND_MAX &&
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }
 
@@ -157,7 +157,7 @@ void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable 
 
 	if (is == FILEDATA_LOST)
 		log_always_error(
-			"the server restarted before data of file %llu was committed: what was "
+			"the server restarted before data of file %llu was committed: data "
 			"written before may be lost",
 			(unsigned long long)ino->fileid);
 	if (is != FILEDATA_SAME)
@@ -176,7 +176,7 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
 		return -EREMOTEIO;
 	}
-	inode_touch_data(ino);
+	attrs_touch(&ino->attrs);
 	atomic_store(&ino->written.failing, false);
 	written_cut_part(&ino->written, &r->cut, op->u.write.offset, op->u.write.count);
 	write_unkept(ino, &op->cred, op->u.write.committed, op->u.write.verf);
@@ -193,7 +193,7 @@ void write_reply(struct request *r)
 	if (n)
 		change_doubt_set_id(r->fs, r->file->inode);
 	/* The kernel knows no short count when it writes mapped pages back: the answer must be an
-	 * error. No program sees that error, so it is noted for close. */
+	 * error. No program sees the error, so the error is noted for close. */
 	if (r->u.io.error && (!n || r->u.io.writepage)) {
 		if (r->u.io.writepage)
 			filedata_unwritten(&r->file->inode->data, r->u.io.error);
@@ -201,11 +201,11 @@ void write_reply(struct request *r)
 		return;
 	}
 	if (r->u.io.writepage)
-		inode_told_back(r->file->inode);
+		view_wrote_back(&r->file->inode->view);
 	else
-		inode_told_end(r->file->inode, r->u.io.offset + n, r->pid);
+		view_wrote(&r->file->inode->view, r->u.io.offset + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
-	if (fuse) /* else it was LATE */
+	if (fuse) /* else r was LATE */
 		fuse_reply_write(fuse, n);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * device: reading requests from the FUSE device, and writing answers to it.
+ * device: reading requests from the FUSE device, and writing answers to the device.
  *
  * A worker that has nothing to do sleeps in read(). A worker that has a message kept back looks for
  * more requests (worker.h), and that read() must not sleep. Whether read() sleeps is a property of
  * the open file, which all workers share. So there are two open files of the same connection to the
  * kernel: the session's, which sleeps, and a clone that does not, for rows. (poll() would not do:
  * another worker may take the request in between.) The kernel takes an answer only from the open
- * file that the request was read from, so requests from the clone are remembered.
+ * file that the request was read from, so the device notes the requests from the clone.
  *
  * Without a clone, which needs the right to open the device, there are no rows.
  */
@@ -20,23 +20,23 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Requests that were read in rows and are not answered; there are no more rows then. */
+/* Most unanswered requests from rows; at this number no further row begins. */
 #define DEVICE_ROW_MAX 256
 
 struct device;
 
-/* For a session's open file fd, which stays the caller's and outlives the device; fd is made to
- * sleep. NULL when out of memory. */
+/* For a session's open file fd, which stays the caller's and outlives the device; makes fd sleep.
+ * NULL when out of memory. */
 struct device *device_new(int fd);
-/* With a clone, or another open file that does not sleep, which is closed with the device. -1:
- * none. */
+/* The same with row, a clone or another open file that does not sleep, which is closed with the
+ * device. -1: none. */
 struct device *device_of(int fd, int row);
-/* All requests are answered, or never will be. Accepts NULL, returns NULL. */
+/* All requests have been answered, or never will be. Accepts NULL, returns NULL. */
 struct device *device_free(struct device *d);
 
-/* As read(). in_row: EAGAIN when nothing can be read at once. */
+/* As read(). in_row: EAGAIN when no request can be read at once. */
 ssize_t device_read(struct device *d, void *buf, size_t len, bool in_row);
-/* As writev(), of an answer, which begins with a struct fuse_out_header, or of a notification. */
+/* As writev(). Sends an answer, which begins with a struct fuse_out_header, or a notification. */
 ssize_t device_writev(struct device *d, const struct iovec *iov, int count);
 
 #endif

@@ -17,7 +17,7 @@
  * RENAME also about a name in to_dir, else to_dir is NULL. */
 void event_names(struct fs *fs, uint64_t unique, struct inode *dir, const char *name,
 	struct inode *to_dir, const char *to_name);
-/* That request is answered. */
+/* That request was answered. */
 void event_ended(struct fs *fs, const struct account_end *end);
 
 /* Adds the event as a line: see cli/ask.h. */

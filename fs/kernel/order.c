@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * order: READs that must show the data of a WRITE under way.
+ * order: READs that must show the data of a WRITE in flight.
  *
- * An inode lists the WRITEs and READs under way on it (inode.under_way), and the WRITEs that are
- * being gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a
- * process may write. A READ that waits is in the mount's list, too.
+ * An inode lists its WRITEs and READs in flight (inode.order.under_way), and the WRITEs that are
+ * being gathered (inode.order.gathering), under the mount's lock, a leaf. READs are listed only
+ * where a process may write. A READ that waits is in the mount's list, too.
  */
 #include "fs/kernel/order.h"
 
@@ -17,7 +17,7 @@
 #define PAGE UINT64_C(4096)
 
 struct orders {
-	pthread_mutex_t lock;	   /* guards waiting, inode.under_way, and request.order */
+	pthread_mutex_t lock;	   /* guards waiting, inode.order.under_way, and request.order */
 	struct order_list waiting; /* by request.order.wait */
 };
 
@@ -48,7 +48,7 @@ static bool meets(const struct request *r, uint64_t first, uint64_t last)
 
 static void order_end(struct request *r);
 
-/* r is under way. */
+/* Adds r to the requests in flight. */
 static void enter_locked(struct request *r, bool writes)
 {
 	r->order.of = inode_ref(r->file->inode);
@@ -56,7 +56,7 @@ static void enter_locked(struct request *r, bool writes)
 	r->order.writes = writes;
 	r->order.first = r->u.io.offset / PAGE;
 	r->order.last = (r->u.io.offset + r->batch.data.len - 1) / PAGE;
-	LIST_INSERT_HEAD(&r->order.of->under_way, r, order.link);
+	LIST_INSERT_HEAD(&r->order.of->order.under_way, r, order.link);
 }
 
 static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t last)
@@ -64,10 +64,10 @@ static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t
 	const struct order_gather *g;
 	const struct request *w;
 
-	LIST_FOREACH (g, &ino->gathering, link)
+	LIST_FOREACH (g, &ino->order.gathering, link)
 		if (g->first <= last && first <= g->last)
 			return true;
-	LIST_FOREACH (w, &ino->under_way, order.link)
+	LIST_FOREACH (w, &ino->order.under_way, order.link)
 		if (w->order.writes && meets(w, first, last))
 			return true;
 	return false;
@@ -78,15 +78,15 @@ static bool must_wait_locked(const struct request *r)
 	return meets_write_locked(r->order.of, r->order.first, r->order.last);
 }
 
-/* A WRITE of these pages begins. */
+/* A WRITE of these pages begins: marks the READs that the WRITE overtakes. */
 static void overtake_locked(struct inode *ino, uint64_t first, uint64_t last)
 {
 	struct request *r;
 
-	LIST_FOREACH (r, &ino->under_way, order.link)
+	LIST_FOREACH (r, &ino->order.under_way, order.link)
 		if (!r->order.writes && meets(r, first, last))
 			atomic_store(&r->order.overtaken, true);
-	atomic_fetch_add(&ino->writes, 1);
+	atomic_fetch_add(&ino->order.writes, 1);
 }
 
 void order_write(struct request *r)
@@ -108,7 +108,7 @@ void order_gather_begin(
 	g->first = off / PAGE;
 	g->last = (off + len - 1) / PAGE;
 	pthread_mutex_lock(&o->lock);
-	LIST_INSERT_HEAD(&ino->gathering, g, link);
+	LIST_INSERT_HEAD(&ino->order.gathering, g, link);
 	overtake_locked(ino, g->first, g->last);
 	pthread_mutex_unlock(&o->lock);
 }
@@ -117,7 +117,7 @@ bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
 {
 	bool any;
 
-	if (!atomic_load(&ino->writes))
+	if (!atomic_load(&ino->order.writes))
 		return false;
 	pthread_mutex_lock(&fs->orders->lock);
 	any = meets_write_locked(ino, off / PAGE, (off + len - 1) / PAGE);
@@ -125,7 +125,7 @@ bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
 	return any;
 }
 
-/* True: r must wait, as far as is known. */
+/* Adds r to the requests in flight. True: r must wait, as far as is known. */
 static bool begin_read(struct request *r)
 {
 	struct orders *o = r->fs->orders;
@@ -146,13 +146,13 @@ bool order_read_waits(struct request *r, request_step_fn *next)
 	bool waits, gone = false;
 
 	/* a process that writes now had opened the file before the READ was sent */
-	if ((!r->order.of && !atomic_load(&r->file->inode->writers)) || !begin_read(r))
+	if ((!r->order.of && !atomic_load(&r->file->inode->opens.writers)) || !begin_read(r))
 		return false;
 	request_watch(r);
 	r->order.next = next;
 	pthread_mutex_lock(&o->lock);
 	waits = must_wait_locked(r);
-	/* order_end_gone() may have been there before r */
+	/* order_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r);
 	if (waits && !gone)
 		TAILQ_INSERT_TAIL(&o->waiting, r, order.wait);
@@ -180,8 +180,8 @@ static void write_left_locked(struct orders *o, struct inode *ino, struct order_
 {
 	struct request *r;
 
-	atomic_fetch_sub(&ino->writes, 1);
-	LIST_FOREACH (r, &ino->under_way, order.link)
+	atomic_fetch_sub(&ino->order.writes, 1);
+	LIST_FOREACH (r, &ino->order.under_way, order.link)
 		if (r->order.waits && !must_wait_locked(r))
 			stop_waiting_locked(o, r, ready);
 }

@@ -11,20 +11,20 @@
  *     request_new -> [request_op -> request_submit -> step]... -> request_end
  *
  * Interrupts. The kernel sends INTERRUPT for any signal, but only a fatal signal may abandon a
- * request: a program does not expect EINTR from calls on NFS, and does not restart them. So an
- * interrupted request is cancelled in two cases only: its process is being killed (process.h), or
- * it waits for a lock, which any signal ends. The kernel sends no INTERRUPT for some waits (direct
- * I/O, FLUSH of a process that ends), and never a second one. So request_check_killed() looks at
- * the processes of all requests that have waited long. A process that ends by itself gets some
- * seconds for its FLUSH: the process cannot be killed any more, and data that is not committed then
- * is committed when the file is released.
+ * request: a program does not expect EINTR from calls on NFS, and does not restart such calls. So
+ * an interrupted request is cancelled in two cases only: its process is being killed (process.h),
+ * or the request waits for a lock, which any signal ends. The kernel sends no INTERRUPT for some
+ * waits (direct I/O, FLUSH of a process that ends), and never a second one. So
+ * request_check_killed() looks at the processes of all requests that have waited long. A process
+ * that ends by itself gets some seconds for its FLUSH: the process can no longer be killed. Data
+ * that is not committed by then is committed when the file is released.
  *
- * A request may also wait for other events than an answer of the server: a silly name is removed,
- * an unlink, another append or a WRITE of the same pages ends, or the kernel has dropped pages or
- * names. Then there is no operation to cancel. When request_check_killed() sees that the process is
- * being killed, it marks the request GONE. The main thread then makes each place where requests
- * wait go on with the GONE ones (ops_end_gone()). A request that waits for a cache block or a WRITE
- * is watched: an INTERRUPT marks the request at once and wakes the main thread.
+ * A request may also wait for other events than an answer of the server: the removal of a silly
+ * name, an unlink, another append or a WRITE of the same pages ends, or the kernel has invalidated
+ * pages or names. Then there is no operation to cancel. If the process is being killed,
+ * request_check_killed() marks the request GONE. The main thread then makes each place where
+ * requests wait go on with the GONE ones (ops_end_gone()). A request that waits for a cache block
+ * or a WRITE is watched: an INTERRUPT marks the request at once and wakes the main thread.
  *
  * A request that changes the data of a file may be LATE (late.h): its process is being killed, so
  * the request is answered. But the server may have got the call, so the request goes on until the
@@ -35,9 +35,9 @@
  * is only answered.
  *
  * Lock. request_pool.lock guards the free list, the list of live requests, and the fuse of requests
- * that keep going: the lock is held over the write(2) that answers one of these. Order:
+ * that keep going: the lock is held over the write(2) that answers such a request. Order:
  * request_pool.lock, libfuse's request lock, the batch's, the client's. No callback runs with one
- * of them held.
+ * of these locks held.
  */
 #ifndef RNFS_FS_KERNEL_REQUEST_H
 #define RNFS_FS_KERNEL_REQUEST_H
@@ -70,9 +70,8 @@ struct fuse_req;
 typedef void request_step_fn(struct request *r);
 
 #define REQUEST_NAME_MAX 256
-#define REQUEST_BACKGROUND                                                                         \
-	128 /* READs ahead, of AIO and the like, that the kernel sends at once                     \
-	     */
+/* READs ahead, AIO and the like that the kernel has in flight at a time. */
+#define REQUEST_BACKGROUND 128
 
 struct request {
 	struct fs *fs;
@@ -80,7 +79,8 @@ struct request {
 	bool keeps_going;      /* request_keep_going(); then fuse is under the pool's lock */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
-	/* GONE: it is to wait no more: its process is killed, or the request timed out */
+	/* GONE: the request must not wait any longer: its process is killed, or the request timed
+	 * out */
 	atomic_bool gone;
 	atomic_bool awaited;   /* the kernel waits for the answer */
 	atomic_bool timed_out; /* GONE because the kernel's wait is over (request_pool_limit()) */
@@ -88,19 +88,21 @@ struct request {
 	bool armed;
 	/* the request waits for another event than the server's answer (request_watch()) */
 	atomic_bool watched;
-	atomic_bool lasts; /* its call may outlive its process: late.c has known the request */
+	atomic_bool lasts; /* the call may outlive the process: late.c has known the request */
 	bool settles;	   /* in opening.c the request waits until times are set */
 	/* any signal cancels the request, not only a fatal one; constant once submitted */
 	bool any_signal;
-	/* when the request came, on clock_ns(): the server's answers to it are not older */
+	/* when the request came, on clock_ns(): no answer of the server to the request is older */
 	uint64_t born;
 	struct account account; /* rpcs and waits become known with the answer */
-	/* of account, so far; step_rpcs: the RPCs of the part of this step with the most RPCs */
+	/* rpcs and waits so far, for account; step_rpcs: the RPCs of the part of this step with the
+	 * most RPCs */
 	atomic_uint rpcs, waits, step_rpcs;
 	TAILQ_ENTRY(request) live;
-	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c while it waits */
+	SLIST_ENTRY(request)
+	free; /* also used by the lists of waiting requests in silly.c and opening.c */
 	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c, turn.c or repeat.c */
-	uint64_t turn_since;	    /* when the wait in turn.c began; 0: there was none */
+	uint64_t turn_since;	    /* when the wait in turn.c began; 0: no wait */
 
 	request_step_fn *step;
 	/* the operation's next function, after steps that several operations share, or after a
@@ -108,38 +110,40 @@ struct request {
 	request_step_fn *next;
 
 	/* The objects of the request; NULL: none. The inodes are references. The file stays until
-	 * the kernel releases it, which the kernel does after its last request. */
+	 * its release, the kernel's last request for the file. */
 	struct inode *inode;
-	struct inode *dir;	 /* the directory that has the name, or will have it */
-	struct inode *to_dir;	 /* the second directory of a rename */
-	struct inode *unlinking; /* the inode whose last name this request removes (opening.h) */
-	/* the request that was to set inode's times; this request does so instead */
+	struct inode *dir;    /* the directory that has the name, or will have it */
+	struct inode *to_dir; /* the second directory of a rename */
+	struct inode
+		*unlinking; /* the inode that loses its last name by this request (opening.h) */
+	/* the request that was to set inode's times; this request sets the times instead */
 	struct request *settler;
 	bool naming; /* between request_naming_begin() and request_naming_end() */
-	bool asks;   /* GETATTR: inode_attr_asked() counts it */
+	bool asks;   /* GETATTR: counted by view_asked() */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
 	struct mem_buf
 		*buf; /* a reference; NULL: none. READ and WRITE data is in batch.data instead */
 	char *text;   /* from malloc; freed with the request */
-	struct {      /* while it waits in flush.c */
-		struct inode *of; /* NULL: it waits for room */
+	struct {      /* while the request waits in flush.c */
+		struct inode *of; /* NULL: the request waits for room */
 		request_step_fn *next;
 		struct writeback_wait wait;
 		struct nfs_then then; /* of flush_waits_then() */
 		struct writeback_room room;
 		/* ends the request if it is GONE; NULL: request_end() does */
 		request_step_fn *gone;
-		bool closes;   /* the request closes a file: it is never GONE */
-		bool outlives; /* if the request is GONE it is answered, but goes on */
+		bool closes;   /* the request closes a file, and is never GONE */
+		bool outlives; /* if the request is GONE, it is answered and goes on */
 		TAILQ_ENTRY(request) link;
 	} flush;
 
-	struct {			/* of a READ or WRITE, in order.c, under its lock */
-		struct inode *of;	/* a reference; NULL: the request is not in the list */
-		request_step_fn *freed; /* if it is in the list: request_free() calls this first */
-		uint64_t first, last;	/* pages */
+	struct {		  /* of a READ or WRITE, in order.c, under its lock */
+		struct inode *of; /* a reference; NULL: the request is not in the list */
+		request_step_fn
+			*freed; /* called first by request_free() if the request is in the list */
+		uint64_t first, last; /* pages */
 		LIST_ENTRY(request) link;
 		TAILQ_ENTRY(request) wait;
 		request_step_fn *next;
@@ -148,48 +152,51 @@ struct request {
 	} order;
 
 	struct { /* in late.c, under its lock */
-		/* of a request that changes the data of a file, once it may be sent: a reference,
-		 * and the bytes; NULL: it is not in the list, or has been answered in time */
+		/* A request that changes the data of a file, and may have been sent: a reference on
+		 * the file, and the bytes. NULL: the request is not in the list, or was answered in
+		 * time. */
 		struct inode *of;
 		uint64_t first, last;
 		bool is; /* LATE */
-		/* if it is in the list: request_take_fuse() and request_free() call these first */
+		/* called first by request_take_fuse() and request_free() if the request is in the
+		 * list */
 		request_step_fn *answers, *freed;
 		LIST_ENTRY(request) link;
-		/* of a request that waits until others have ended */
+		/* a request that waits until others have ended */
 		struct inode *behind;
 		uint64_t from, to; /* bytes */
 		request_step_fn *next;
 		TAILQ_ENTRY(request) wait;
 	} late;
 
-	/* in inval.c: only these pages are dropped; else all pages, and the attributes */
+	/* in inval.c. alone: only the pages of [from, from + len) are invalidated; else all pages,
+	 * and the attributes. */
 	struct {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
-		/* of a lock that has been granted: until then at most the request waits for
-		 * inode_attr_quiet(); 0: another request, which does not wait */
+		/* A granted lock: the request waits for view_is_quiet() until this time at most.
+		 * 0: another request, which does not wait. */
 		uint64_t waits;
-		bool quiet; /* inode_attr_quiet() when the wait ended */
+		bool quiet; /* view_is_quiet() when the wait ended */
 	} inval;
 
-	/* of written data, for a change of the file by another way than gathered WRITEs */
+	/* written data that a change other than a gathered WRITE overlaps */
 	struct written_cut cut;
 
 	/* the operation's own state from step to step; zeroed at the beginning */
 	union {
 		struct { /* LOOKUP, and all operations that make a name */
-			/* the answer: an inode with a lookup for the kernel, its attributes in an
-			 * op of this request, and when the server was asked for them */
+			/* The answer: an inode with a lookup for the kernel, the inode's attributes
+			 * in an op of this request, and when the server was asked for them. */
 			struct inode *inode;
 			const struct nfs_attr *attr;
 			uint64_t asked;
-			uint64_t name_seen; /* from when on the name stands for inode */
+			uint64_t name_seen; /* from this time on the name stands for inode */
 		} entry;
 		struct {
 			uint64_t asked; /* when the server was asked */
-			uint64_t born;	/* as of entry_stat() */
-			bool reads;	/* for a read, which must know the end of the file */
+			uint64_t born;	/* as in entry_stat() */
+			bool reads; /* on behalf of a READ, which must know the end of the file */
 		} getattr;
 		struct {
 			struct nfs_sattr set;
@@ -202,13 +209,13 @@ struct request {
 			struct part *cut;    /* truncates again the file that CREATE opened */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
-			bool cuts;  /* inode_cut_begin() has been called */
-			bool found; /* CREATE: the file was known here already */
+			bool cuts;  /* view_cut_begin() has been called */
+			bool found; /* CREATE: the file was already known here */
 			bool alone; /* opened without the server, and without attributes */
 		} open;
 		struct {
-			uint64_t parked;  /* since when it is parked */
-			uint64_t touched; /* touched of the inode, when this was begun */
+			uint64_t parked;  /* since when the request is parked */
+			uint64_t touched; /* touched of the inode, when the request began */
 		} settle;
 		struct {
 			int error; /* to be answered */
@@ -218,21 +225,21 @@ struct request {
 		} flush;
 		struct {		 /* READ and WRITE */
 			uint64_t offset; /* in the file, of batch.data */
-			int flags;	 /* of the descriptor, as they are now */
+			int flags;	 /* of the descriptor, at the time of the request */
 			int error;	 /* the first error of its parts */
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* the kernel writes back mapped pages */
-			/* an append whose answer was lost */
-			uint64_t append_at; /* offset at which its data may stand */
+			/* an append that lost its answer */
+			uint64_t append_at; /* offset at which the data may stand */
 			uint32_t compared;  /* bytes of the data found there so far */
 			bool ours;	    /* this append has written the found bytes */
-			bool astray;	    /* counted in inode.astray */
+			bool astray;	    /* counted in inode.append.astray */
 			bool asked;	    /* a READ: its parts are cut */
 			unsigned again;	    /* how often the server was asked again (ops_data.c) */
 			uint64_t sent;	    /* when the server was last asked */
-			/* a READ that may have to be repeated (repeat.c): since when the wait lasts
-			 * (0: there was none), when the kernel made the READ at the earliest, and
-			 * where the file ends */
+			/* A READ that may have to be repeated (repeat.c): since when the request
+			 * waits (0: no wait), the earliest time at which the kernel made the READ,
+			 * and where the file ends. */
 			uint64_t held, since, end;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;
@@ -240,30 +247,32 @@ struct request {
 		} io;
 		struct {	      /* UNLINK, RMDIR and RENAME */
 			bool renamed; /* silly_check() has given inode a silly name */
-			/* only: the server is to remove the name if it stands for `unlinking`,
-			 * which is not open; if not, ask: the server is to say which file the name
-			 * stands for */
+			/* only: the server must remove the name only if the name stands for
+			 * `unlinking`, which is not open. ask: if the name stands for another file,
+			 * the server is to say for which. */
 			bool only, ask;
-			bool none;	     /* RENAME: the new name is believed to be absent */
-			struct nfs_fh moved; /* RENAME: of the file that moves; len 0: not known */
-			int error;	     /* the answer: 0 or a negative errno */
+			bool none; /* RENAME: the new name is believed to be absent */
+			struct nfs_fh
+				moved; /* RENAME: handle of the file that moves; len 0: not known */
+			int error;     /* the answer: 0 or a negative errno */
 			struct silly *silly; /* the name that is being given or removed */
-			unsigned tries;	     /* RMDIR: how often it has been sent again */
-			uint64_t ended; /* RMDIR: silly_count_ended() before it was last sent */
+			unsigned tries;	     /* RMDIR: how often the call was sent again */
+			uint64_t ended;	     /* RMDIR: silly_count_ended() before the last call */
 		} unlink;
 		struct {
 			uint64_t owner, start, end;
 			pid_t pid;
 			int type;	/* F_RDLCK, ... */
 			bool wait;	/* until the owner of the conflicting lock unlocks */
-			unsigned tries; /* how often the lock has been asked for again */
+			unsigned tries; /* how often the lock was asked for again */
 			unsigned ended; /* of locker_moved() */
 			uint64_t since; /* deleg_alone_since() if the server was not asked */
 		} lock;
 		struct { /* LSEEK */
 			uint64_t offset;
 			bool hole;	 /* SEEK_HOLE, else SEEK_DATA */
-			bool dropped;	 /* the kernel's pages of the hole that was found */
+			bool dropped;	 /* the kernel's pages of the hole that was found were
+					    invalidated */
 			unsigned writes; /* the inode's told_writes when the server was asked */
 		} seek;
 		struct {			 /* OPENDIR */
@@ -271,7 +280,7 @@ struct request {
 		} opendir;
 		struct { /* READDIR */
 			struct dir *dir;
-			struct listing *listing; /* gets a page, or is waited for */
+			struct listing *listing; /* gets a page, or has a page in flight */
 			struct page *page;	 /* being filled */
 			size_t size;
 			uint64_t offset;
@@ -303,7 +312,7 @@ STAILQ_HEAD(turn_list, request);   /* by request.wait, in turn.c */
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);
-/* No request may be under way. Accepts NULL, returns NULL. */
+/* No request may be pending. Accepts NULL, returns NULL. */
 struct request_pool *request_pool_free(struct request_pool *p);
 
 /* A request for fuse with the caller's credential (uid, gid, groups). When out of memory, answers
@@ -319,61 +328,61 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 void request_submit(struct request *r, request_step_fn *step);
 /* r, which has submitted nothing yet, is about to wait for another event than the server's answer.
  * If the kernel sends INTERRUPT and the process is being killed, r becomes GONE, perhaps before
- * this returns, and the main thread is woken. */
+ * this function returns, and the main thread is woken. */
 void request_watch(struct request *r);
-/* From now on the kernel's INTERRUPT reaches r. If the process is being killed, r is cancelled, and
- * becomes GONE where it waits (request_watch()) or is known to late.c. request_submit() calls
- * this. */
+/* From now on the kernel's INTERRUPT reaches r. If the process is being killed, r is cancelled. r
+ * also becomes GONE if r waits (request_watch()) or is known to late.c. request_submit() calls this
+ * function. */
 void request_arm(struct request *r);
 /* The request that an op belongs to. */
 struct request *request_of(const struct nfs_op *op);
 
-/* The calls that r submits from now on go on even if its process is killed: to give back an open or
- * a silly name. No INTERRUPT reaches r any more. If the kernel still waits for r and r times out, r
- * is answered, and request_take_fuse() returns NULL. */
+/* The calls that r submits from now on go on even if the process is killed: for giving back an open
+ * or a silly name. No INTERRUPT reaches r any more. If the kernel still waits for r and r times
+ * out, r is answered, and request_take_fuse() returns NULL. */
 void request_keep_going(struct request *r);
 
 /* r is about to make, move or remove a name in r->dir (and r->to_dir, if there is one). */
 void request_naming_begin(struct request *r);
-/* r has done so, or failed to. To be called before r is answered. May be called again, and without
- * begin; request_free() calls this. */
+/* r has made, moved or removed the name, or has failed. To be called before r is answered. May be
+ * called again, and without begin; request_free() calls this function. */
 void request_naming_end(struct request *r);
 
 /* Before an answer: from now on no interrupt reaches the request. Returns the fuse request to
- * answer; NULL: it has been answered, since r is LATE or keeps going. */
+ * answer. NULL: the fuse request was answered, because r is LATE or keeps going. */
 struct fuse_req *request_take_fuse(struct request *r);
-/* Answers r, which is GONE, and lets r go on. The caller holds the lock without which no other
- * thread answers r. */
+/* Answers r, which is GONE, and lets r go on. The caller holds a lock without which no other thread
+ * answers r. */
 void request_abandon(struct request *r);
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
-/* r was to set times instead of r->settler and has not: r->settler sets the times now. To be called
- * before r is freed. */
+/* r was to set times instead of r->settler and has not set them. r->settler sets the times now. To
+ * be called before r is freed. */
 void request_give_back(struct request *r);
-/* Frees a request whose answer has been given. */
+/* Frees an answered request. */
 void request_free(struct request *r);
 
 /* Copies a name into one of the request's arrays: op arguments must outlive the caller's. False if
- * it is too long. */
+ * the name is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests whose process is being killed, after a wait of a second or more, and requests
- * that have timed out (request_pool_limit()), and marks them GONE. To be called about once a
- * second. True: such a process was found in the last two seconds. The process may have more
- * requests, one after the other, so this is to be called again in some 20 ms. */
+/* Cancels requests of processes that are being killed, after a wait of a second or more, and
+ * requests that have timed out (request_pool_limit()), and marks all of them GONE. To be called
+ * about once a second. True: a process being killed was found in the last two seconds. Such a
+ * process may have more requests, one after the other, so the caller calls again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
 	return atomic_load(&r->gone);
 }
 
-/* From now on a request of the kernel that has waited for ns has timed out; 0: no request ever has.
- * The request is answered ETIMEDOUT, also where it waits for a lock. (After EINTR the kernel
- * restarts the call for a signal; without a signal the program would get an errno that has no
- * name.) The server may have carried out the operation or not, as on a soft mount. Any thread. */
+/* From now on a request of the kernel times out after ns; 0: never. The request is answered
+ * ETIMEDOUT, also in a wait for a lock. (After EINTR the kernel restarts the call for a signal;
+ * without a signal the program would get an errno without a name.) The server may have carried out
+ * the operation or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
-/* For how long, in ns, the kernel has waited for the oldest request, without requests that wait for
- * a lock; 0: for none, or the time cannot be told without waiting. Any thread; does not wait. */
+/* For how long, in ns, the kernel has waited for the oldest request, waits for a lock not counted.
+ * 0: there is no such request, or the lock of the pool is taken. Any thread; does not wait. */
 uint64_t request_oldest_ns(struct request_pool *p);
 /* r has waited for a call that other requests needed. Any thread that goes on with r. */
 static inline void request_waited(struct request *r)
@@ -381,16 +390,16 @@ static inline void request_waited(struct request *r)
 	atomic_fetch_add_explicit(&r->waits, 1, memory_order_relaxed);
 }
 /* A worker has waited since `since` for a request that it has not made yet. Has that wait timed
- * out? Then requests that come in the next moments time out at once: while the workers waited, the
- * kernel's requests were not read, and may be as old. The same follows when a request times out
- * while as many are under way as the kernel sends in the background: others wait behind those. */
+ * out? Then requests that come in the next moments time out at once: while the workers waited, no
+ * worker read the kernel's requests, which may be as old. The same follows if a request times out
+ * while as many are pending as the kernel sends in the background: others wait behind those. */
 bool request_pool_overdue(struct request_pool *p, uint64_t since);
-/* The next request that the calling thread makes came at when, on clock_ns(), and not now. */
+/* The calling thread's next request came at `when`, on clock_ns(), and not now. */
 void request_came_at(uint64_t when);
-/* The errno that answers r, which is GONE. */
+/* The errno that answers r, a GONE request. */
 int request_gone_error(const struct request *r);
 
-/* The mount ends: cancels all requests of the kernel, also those still to come. They are answered
+/* The mount ends: cancels all requests of the kernel, also requests that still come, and answers
  * ECONNABORTED. */
 void request_pool_end(struct request_pool *p);
 
@@ -398,7 +407,7 @@ void request_pool_end(struct request_pool *p);
  * from. */
 void request_list_take_gone(struct request_list *from, struct request_list *gone);
 
-/* The data of r, a READ or WRITE, lies or will lie there. The memory, from data_get() or
+/* The data of r, a READ or WRITE, lies or will lie in *data. The memory, from data_get() or
  * data_get_list(), is freed with r. */
 void request_take_data(struct request *r, const struct seg_list *data);
 

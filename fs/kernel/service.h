@@ -15,20 +15,21 @@ struct service {
 	bool on;
 	const char *mountpoint;
 	unsigned watchdog_ms; /* 0: none */
-	uint64_t told;	      /* on clock_ns(): the last proof of life */
-	uint64_t looked;      /* and the last look at the threads */
-	bool silent, stuck;   /* as was told */
+	uint64_t told;	      /* when the last proof of life was given, on clock_ns() */
+	uint64_t looked;      /* when the threads were last looked at */
+	bool silent, stuck;   /* as systemd was last told */
 };
 
 /* The daemon begins to connect; sd_notify_init() has been called. mountpoint stays the caller's. */
 void service_begin(struct service *s, const struct fs *fs, const char *mountpoint);
-/* It is mounted, and the server is still away (delay_connect). */
+/* The file system is mounted, and the server is still away (delay_connect). */
 void service_delayed(struct service *s, const struct fs *fs);
 /* The mount is usable. */
 void service_ready(struct service *s, const struct fs *fs);
-/* Whenever the main thread has woken: tells whether the server answers. */
+/* Tells whether the server answers. To be called whenever the main thread has woken. */
 void service_tell(struct service *s, const struct fs *fs);
-/* Once a second, or more often: tells that this daemon is alive, unless a thread of it is stuck. */
+/* Tells that this daemon is alive, unless a thread is stuck. To be called once a second, or more
+ * often. */
 void service_tick(struct service *s);
 /* The daemon begins to end. */
 void service_end(struct service *s);

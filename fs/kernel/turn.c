@@ -3,10 +3,10 @@
  *
  * turn: a process that may be about to write, and smaller sizes that other processes are told.
  *
- * An inode remembers the last turn only (inode.turn): if several processes write to a file at once,
+ * An inode keeps the last turn only (inode.turn): if several processes write to a file at once,
  * without a lock, no answer says how long the file is. Hearers, and requests that wait, are in
  * tables of the mount under one lock, a leaf. An inode counts the requests that wait for its turn
- * (inode.turn_waits), so that the end of a turn costs no lock where no request waits.
+ * (inode.turn.waits), so that the end of a turn costs no lock where no request waits.
  */
 #include "fs/kernel/turn.h"
 
@@ -22,7 +22,7 @@
 #include "transport/log.h"
 
 #define TURN_NS	     NSEC_PER_SEC
-#define WAIT_NS	     200000000u	  /* while no WRITE is under way */
+#define WAIT_NS	     200000000u	  /* while no WRITE is in flight */
 #define WAIT_MOST_NS NSEC_PER_SEC /* in any case */
 #define HEARD_NS     200000000u
 #define HEARERS_MAX  16u
@@ -37,7 +37,7 @@ struct hearer {
 struct turns {
 	pthread_mutex_t lock;		   /* guards the members below */
 	struct turn_list waiting;	   /* in turn_waits(), by request.wait */
-	struct turn_list settling;	   /* in turn_settles(), likewise */
+	struct turn_list settling;	   /* in turn_settles(), by request.wait */
 	struct hearer hearer[HEARERS_MAX]; /* oldest first */
 	atomic_uint hearers;
 	bool ticks; /* the main thread looks again soon */
@@ -78,8 +78,8 @@ static void enter_locked(struct turns *t, struct request *r, struct turn_list *l
 
 void turn_begin(struct inode *ino, pid_t pid)
 {
-	atomic_store_explicit(&ino->turn_at, clock_ns(), memory_order_relaxed);
-	atomic_store(&ino->turn, pid ? pid : UNKNOWN);
+	atomic_store_explicit(&ino->turn.at, clock_ns(), memory_order_relaxed);
+	atomic_store(&ino->turn.pid, pid ? pid : UNKNOWN);
 }
 
 /* Does thread pid belong to the process on turn? */
@@ -90,10 +90,10 @@ static bool is_same(pid_t turn, pid_t pid)
 
 bool turn_forbids(struct inode *ino, pid_t pid, uint64_t size)
 {
-	pid_t turn = atomic_load(&ino->turn);
+	pid_t turn = atomic_load(&ino->turn.pid);
 
-	return turn && ino->type == NFS_REG && inode_shrinks(ino, size) &&
-	       clock_age(clock_ns(), atomic_load(&ino->turn_at)) < TURN_NS && !is_same(turn, pid);
+	return turn && ino->type == NFS_REG && view_shrinks(&ino->view, size) &&
+	       clock_age(clock_ns(), atomic_load(&ino->turn.at)) < TURN_NS && !is_same(turn, pid);
 }
 
 bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
@@ -107,25 +107,25 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 	r->next = next;
 	r->turn_since = clock_ns();
 	if (r->asks)
-		inode_attr_waits(ino);
+		view_waits(&ino->view);
 	pthread_mutex_lock(&t->lock);
-	atomic_fetch_add(&ino->turn_waits, 1);
-	/* 0: turn_end() has been there before r */
-	waits = atomic_load(&ino->turn) && !t->ended;
+	atomic_fetch_add(&ino->turn.waits, 1);
+	/* 0: turn_end() has looked before r was in the list */
+	waits = atomic_load(&ino->turn.pid) && !t->ended;
 	if (waits)
 		enter_locked(t, r, &t->waiting);
 	else
-		atomic_fetch_sub(&ino->turn_waits, 1);
+		atomic_fetch_sub(&ino->turn.waits, 1);
 	pthread_mutex_unlock(&t->lock);
 	if (!waits && r->asks)
-		inode_attr_asked(ino);
+		view_asked(&ino->view);
 	return waits;
 }
 
 /* May r go on? */
 typedef bool ready_fn(const struct request *r, const void *arg);
 
-/* Takes the requests that are ready off a list. True: others wait. */
+/* Moves the requests that are ready from a list to taken. True: others wait. */
 static bool take(struct turns *t, struct turn_list *from, ready_fn *ready, const void *arg,
 	struct turn_list *taken)
 {
@@ -153,9 +153,9 @@ static void go_on(struct turn_list *taken)
 
 	while ((r = STAILQ_FIRST(taken))) {
 		STAILQ_REMOVE_HEAD(taken, wait);
-		atomic_fetch_sub(&r->inode->turn_waits, 1);
+		atomic_fetch_sub(&r->inode->turn.waits, 1);
 		if (r->asks)
-			inode_attr_asked(r->inode);
+			view_asked(&r->inode->view);
 		if (request_is_gone(r))
 			request_end(r, -EINTR);
 		else
@@ -171,11 +171,12 @@ static bool is_of(const struct request *r, const void *ino)
 void turn_end(struct fs *fs, struct inode *ino, pid_t pid)
 {
 	struct turn_list taken = STAILQ_HEAD_INITIALIZER(taken);
-	pid_t turn = atomic_load(&ino->turn);
+	pid_t turn = atomic_load(&ino->turn.pid);
 
-	inode_heard(ino, pid, clock_ns());
-	if (!turn || !is_same(turn, pid) || !atomic_compare_exchange_strong(&ino->turn, &turn, 0) ||
-		!atomic_load(&ino->turn_waits))
+	view_heard(&ino->view, pid, clock_ns());
+	if (!turn || !is_same(turn, pid) ||
+		!atomic_compare_exchange_strong(&ino->turn.pid, &turn, 0) ||
+		!atomic_load(&ino->turn.waits))
 		return;
 	take(fs->turns, &fs->turns->waiting, is_of, ino, &taken);
 	go_on(&taken);
@@ -186,7 +187,7 @@ static bool is_due(const struct request *r, const void *all)
 	uint64_t age = clock_age(clock_ns(), r->turn_since);
 
 	return *(const bool *)all || age >= WAIT_MOST_NS ||
-	       (age >= WAIT_NS && !atomic_load(&r->inode->writes));
+	       (age >= WAIT_NS && !atomic_load(&r->inode->order.writes));
 }
 
 static bool is_gone(const struct request *r, const void *arg)
@@ -204,7 +205,8 @@ void turn_end_gone(struct fs *fs)
 
 /* --- hearers ---------------------------------------------------------------------------------- */
 
-/* Removes hearer tid, and hearers that were told before `before`. True: there was one. */
+/* Removes hearer tid, and hearers that were told before `before`. True: at least one was
+ * removed. */
 static bool forget_locked(struct turns *t, pid_t tid, uint64_t before)
 {
 	unsigned was = atomic_load(&t->hearers), n = 0;
@@ -238,7 +240,7 @@ void turn_told(struct fs *fs, struct inode *ino, pid_t tid, uint64_t size)
 	struct turns *t = fs->turns;
 	unsigned n;
 
-	if (ino->type != NFS_REG || !inode_shrinks(ino, size))
+	if (ino->type != NFS_REG || !view_shrinks(&ino->view, size))
 		return;
 	pthread_mutex_lock(&t->lock);
 	forget_locked(t, tid ? tid : UNKNOWN, clock_ns() - HEARD_NS);
@@ -250,13 +252,13 @@ void turn_told(struct fs *fs, struct inode *ino, pid_t tid, uint64_t size)
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* Does r wait for no hearer, or is each request to go on? The caller holds the lock. */
+/* Does r wait for no hearer, or must each request go on (*all)? The caller holds the lock. */
 static bool is_settled(const struct request *r, const void *all)
 {
 	return *(const bool *)all || !others_hear_locked(r->fs->turns, r->file->inode, r->pid);
 }
 
-/* True: requests wait for hearers. */
+/* Lets requests go on that wait for no hearer, or all. True: others wait. */
 static bool settle(struct turns *t, bool all)
 {
 	struct turn_list settled = STAILQ_HEAD_INITIALIZER(settled);

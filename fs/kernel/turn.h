@@ -17,7 +17,7 @@
  *     turn     A process is on turn from the moment that it is given a lock to write, opens the
  *              file to write or sends a WRITE. The turn ends when the process unlocks or closes
  *              the file, or after TURN_NS (turn.c). Other processes wait for a smaller size until
- *              the turn ends, for WAIT_NS if no WRITE is under way, and then ask the server again.
+ *              the turn ends, for WAIT_NS if no WRITE is in flight, and then ask the server again.
  *              If the process on turn has written meanwhile, the kernel discards the answer. If
  *              not, a write in just that moment is unlikely. The process on turn is told at once.
  *     hearer   A thread that was told a smaller size may take long to handle the answer: the
@@ -26,11 +26,13 @@
  *              most, no other process gets a lock to write, or opens the file to write.
  *
  * Where no other client cuts files no request waits. A request that has waited costs one round trip
- * more. Three cases can still do harm, and only the kernel could prevent them:
+ * more. These cases can still do harm, and only the kernel could prevent them:
  *
  *   - a thread handles a size later than HEARD_NS;
  *   - a thread is told a size after WAIT_NS, just when the process on turn writes;
- *   - one thread of the process on turn is told a size, and another thread writes.
+ *   - one thread of the process on turn is told a size, and another thread writes;
+ *   - a program stores to a mapping, or writes after a pause without a lock;
+ *   - the answer to a LINK or CREATE, which does not wait, tells a smaller size.
  */
 #ifndef RNFS_FS_KERNEL_TURN_H
 #define RNFS_FS_KERNEL_TURN_H
@@ -51,8 +53,8 @@ void turn_end(struct fs *fs, struct inode *ino, pid_t pid);
 /* Is a process on turn that thread pid does not belong to, and may the kernel believe more than
  * `size` bytes of ino? Any thread. */
 bool turn_forbids(struct inode *ino, pid_t pid, uint64_t size);
-/* The same for r, which asks about r->inode. True: r waits, and then calls next, which asks the
- * server again. A request waits once. */
+/* turn_forbids() for r, which asks about r->inode. True: r waits, and then calls next, which asks
+ * the server again. A request waits once. */
 bool turn_waits(struct request *r, uint64_t size, request_step_fn *next);
 
 /* Thread tid is about to be told that ino has `size` bytes. */
@@ -64,7 +66,7 @@ void turn_heard(struct fs *fs, pid_t tid);
 bool turn_settles(struct request *r, request_step_fn *next);
 
 /* Requests that have waited long enough go on. True: others wait. all: the mount ends, each request
- * goes on, and none waits from now on. Called by the main thread. */
+ * goes on, and none waits from now on. For the main thread. */
 bool turns_tick(struct fs *fs, bool all);
 /* Ends the requests of turn_waits() that are GONE. */
 void turn_end_gone(struct fs *fs);

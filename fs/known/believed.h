@@ -5,8 +5,8 @@
  *
  * The daemon cannot ask the kernel. A thread handles an answer some time after the daemon has sent
  * the answer. The kernel ignores the attributes in the answer if the kernel has learned other
- * attributes since the thread asked. So the kernel may believe one of several sizes, and this
- * struct keeps the largest.
+ * attributes since the thread asked. So the kernel may believe one of several sizes, and struct
+ * believed keeps the largest.
  *
  *     larger size      an answer with a larger size counts at once
  *     smaller size     an answer with a smaller size counts when the thread has handled the answer;
@@ -18,13 +18,13 @@
  *                      the size from before the cut
  *     notification     the kernel ignores older answers
  *
- * A thread has handled an answer when it sends its next request, and after BELIEVED_TAKEN_NS at the
- * latest.
+ * A thread has handled an answer when the thread sends its next request, and after
+ * BELIEVED_TAKEN_NS at the latest.
  *
- * The kernel also takes a short answer to a READ as the end of the file, but ignores that end after
- * any change of the inode's attributes since the kernel made the READ: believed_ignores().
+ * The kernel also takes a short answer to a READ as the end of the file, but ignores such an end
+ * after any change of the inode's attributes since the kernel made the READ: believed_ignores().
  *
- * No function takes a lock: the owner of the struct serialises the calls (inode.lock). All times
+ * No function takes a lock: the owner of the struct serialises the calls (view.lock). All times
  * are of clock_ns(). Thread 0 is an unknown thread.
  */
 #ifndef RNFS_FS_KNOWN_BELIEVED_H
@@ -48,16 +48,16 @@ struct believed_move {
 /* All zero: the kernel knows nothing. */
 struct believed {
 	uint64_t most; /* the largest size that the kernel may believe */
-	/* The largest of the smaller sizes in answers since less_at, and the thread that got them.
-	 * less_by 0: several threads. less_at 0: no such answer. */
+	/* The largest of the smaller sizes in answers since less_at, and the thread that got the
+	 * answers. less_by 0: several threads. less_at 0: no such answer. */
 	uint64_t less, less_at;
 	pid_t less_by;
 	uint64_t thrown_at;	   /* answers to earlier requests do not count */
 	struct believed_move last; /* the last answer with a larger size, or to a write */
-	uint64_t moves_until;	   /* the moves before the last one, and notifications */
-	unsigned notifying;	   /* notifications under way; notify_at: when the last one began */
+	uint64_t moves_until; /* the end of all moves before the last one, and of notifications */
+	unsigned notifying;   /* notifications in flight; notify_at: when the last one began */
 	uint64_t notify_at;
-	unsigned cuts;		  /* SETATTRs of the size under way */
+	unsigned cuts;		  /* SETATTRs of the size in flight */
 	struct believed_move cut; /* the last answer to a cut */
 	uint64_t cut_from;	  /* the largest size before the cuts that count */
 	/* the last answers with attributes, also with a smaller size, each to another thread */

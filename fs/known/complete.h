@@ -12,11 +12,11 @@
  *
  * A set may hold too much: a name that could not be made, or a name removed during the listing. The
  * server is asked for such a name. A set never holds too little: a name is added before the server
- * is asked to make it. Names are kept as 64-bit hashes, and two names with one hash count as one.
- * For a wrong answer a directory would need billions of names.
+ * is asked to make the name. Names are kept as 64-bit hashes, and two names with one hash count as
+ * one. For a wrong answer a directory would need billions of names.
  *
  * A directory may also be watched: the names that this mount changes are noted while a listing is
- * in use for LOOKUPs (listed.h). The listing does not answer for those names any more.
+ * in use for LOOKUPs (listed.h). The listing answers for those names no more.
  *
  * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the least recently used directory
  * ends first. The caller serialises all calls (names.h).
@@ -42,19 +42,20 @@ struct hash_set {
 struct complete {
 	TAILQ_ENTRY(complete) link; /* while linked */
 	bool linked;
-	bool is; /* the directory is complete; the rest of this paragraph is set */
-	/* this mount made the directory; else only user by_uid, which listed it, may rely on the
-	 * set */
+	bool is; /* the directory is complete; the members down to set are valid */
+	/* This mount made the directory, so all users may rely on the set. Otherwise only user
+	 * by_uid, which listed the directory, may. */
 	bool by_anybody;
 	uint32_t by_uid;
 	uint64_t since;
 	struct hash_set set;
-	/* the listing that is to make it complete; token 0: none */
+	/* the listing that is to make the directory complete; token 0: none */
 	uint32_t token, last_token;
 	uint32_t next_uid, next_max;
 	uint64_t next_since;
 	struct hash_set next;
-	/* names that were made, moved or removed here since then; 0: not known */
+	/* since when `changed` holds all names that were made, moved or removed here; 0: not
+	 * watched */
 	uint64_t watched;
 	struct hash_set changed;
 	/* LOOKUPs of absent names, from missed_at on; no listing beside before not_before */
@@ -64,44 +65,45 @@ struct complete {
 
 /* The complete directories of a mount. */
 struct completes {
-	TAILQ_HEAD(, complete) used; /* those with slots, the most recently used last */
+	TAILQ_HEAD(, complete) used; /* directories with slots, the most recently used last */
 	size_t slots;
 };
 
 void completes_init(struct completes *a);
 
-/* This mount made the directory, and sent that call at `since`. */
+/* This mount made the directory, and sent the call at `since`. */
 void complete_made(struct completes *a, struct complete *c, uint64_t since);
-/* The directory is not complete any more, no listing under way will make it so, and it is not
- * watched. Frees all. */
+/* The directory is no longer complete and no longer watched, and no listing in flight will make the
+ * directory complete. Frees all. */
 void complete_end(struct completes *a, struct complete *c);
-/* This mount is about to make a name with `hash`; this mount has removed it. */
+/* complete_add(): this mount is about to make a name with `hash`. complete_remove(): this mount has
+ * removed the name. */
 void complete_add(struct completes *a, struct complete *c, uint64_t hash);
 void complete_remove(struct completes *a, struct complete *c, uint64_t hash);
-/* Was there no name with `hash` at *since, and has this mount made none since, as far as uid may
- * rely on that? */
+/* Is it known that no name with `hash` existed at *since, and that this mount has made none since?
+ * Only for uid: one user's set is not for another user. */
 bool complete_lacks(
 	struct completes *a, struct complete *c, uint64_t hash, uint32_t uid, uint64_t *since);
 
 /* uid is about to list the directory from its start, at `since`, and wants max names at most.
- * Returns a token for the following calls, never 0. A listing that was begun before and has not
- * ended does not count any more. */
+ * Returns a token for the following calls, never 0. An earlier listing that has not ended no longer
+ * counts. */
 uint32_t complete_list(
 	struct completes *a, struct complete *c, uint64_t since, uint32_t uid, uint32_t max);
 /* A name with `hash` has been listed. False: the listing will not make the directory complete. */
 bool complete_listed(struct completes *a, struct complete *c, uint32_t token, uint64_t hash);
-/* The listing has come to its end or, with whole false, was given up. */
+/* The listing has come to the end of the directory or, with whole false, was given up. */
 void complete_list_end(struct completes *a, struct complete *c, uint32_t token, bool whole);
 
-/* From `since`, or now, on changed names are noted. */
+/* Notes changed names from `since`, or from now, on. */
 void complete_watch(struct completes *a, struct complete *c, uint64_t since);
-/* The name with `hash` was changed. complete_add() notes that too. */
+/* The name with `hash` was changed. complete_add() notes the change, too. */
 void complete_changed(struct completes *a, struct complete *c, uint64_t hash);
 /* Is it known that this mount has not changed the name with `hash` since `since`? */
 bool complete_unchanged(const struct complete *c, uint64_t hash, uint64_t since);
 
 /* The server, asked at `now`, has no such name. True: that has been so often enough within `time`
- * ns for a listing beside. There is no other within that time. */
+ * ns to list the directory beside. The next true result comes `time` ns later at the earliest. */
 bool complete_missed(struct complete *c, uint64_t now, uint64_t time);
 /* The directory is too large to be listed beside: no other try before `until`. */
 void complete_too_large(struct complete *c, uint64_t until);

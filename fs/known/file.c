@@ -41,8 +41,8 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 {
 	f->inode = inode_ref(ino);
 	f->open = open;
-	atomic_fetch_add(&ino->writers, (f->flags & O_ACCMODE) != O_RDONLY);
-	atomic_fetch_add(&ino->mappers, (f->flags & O_ACCMODE) == O_RDWR);
+	atomic_fetch_add(&ino->opens.writers, (f->flags & O_ACCMODE) != O_RDONLY);
+	atomic_fetch_add(&ino->opens.mappers, (f->flags & O_ACCMODE) == O_RDWR);
 	filedata_open(&ino->data, &f->told);
 	writer_init(&f->writer, &ino->written, open, &f->cred);
 	fs_add_handle(fs, &f->handle, free_handle);
@@ -50,7 +50,7 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 
 void file_closed(struct fs *fs, struct file *f)
 {
-	atomic_fetch_sub(&f->inode->writers, (f->flags & O_ACCMODE) != O_RDONLY);
-	atomic_fetch_sub(&f->inode->mappers, (f->flags & O_ACCMODE) == O_RDWR);
+	atomic_fetch_sub(&f->inode->opens.writers, (f->flags & O_ACCMODE) != O_RDONLY);
+	atomic_fetch_sub(&f->inode->opens.mappers, (f->flags & O_ACCMODE) == O_RDWR);
 	fs_drop_handle(fs, &f->handle);
 }

@@ -13,22 +13,24 @@
 struct file {
 	struct handle handle; /* first */
 	struct fs *fs;
-	struct inode *inode;   /* a reference; NULL until it is open */
+	struct inode *inode;   /* a reference; NULL until the file is open */
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: used for reads and writes */
 	int flags;
 	atomic_bool written;	   /* data was appended through this open file */
-	_Atomic uint64_t dropping; /* pages that the kernel drops at its open (filechange.h) */
-	uint64_t flock_owner;	   /* of its flock; the kernel's number may be used again early */
-	/* used by flush.c: FLUSHes that go on after their answer, and the release that waits for
-	 * them */
+	_Atomic uint64_t dropping; /* number of the invalidation of pages that the open made
+				      necessary (filechange.h) */
+	uint64_t flock_owner; /* owner number for flock(2); the kernel may use its own number again
+				 too early */
+	/* Used by flush.c: FLUSHes that go on after their answer, and the release that waits for
+	 * their end. */
 	unsigned outlived;
 	struct request *parked;
-	/* of its release */
-	bool drops_silly;	   /* a silly name is removed with it (silly_close_begin()) */
-	bool drops_locks;	   /* locks are cleared with it (locker_close_begin()) */
+	/* of the release of the file */
+	bool drops_silly;	   /* a silly name is removed with the file (silly_close_begin()) */
+	bool drops_locks;	   /* locks are cleared with the file (locker_close_begin()) */
 	struct filedata_view told; /* the losses reported so far; the inode's filedata.lock */
-	struct fetcher fetcher;	   /* of its data into the cache (cached.h) */
+	struct fetcher fetcher;	   /* of READs into the cache (cached.h) */
 	struct writer writer;	   /* of gathered data (write.h) */
 };
 
@@ -39,13 +41,13 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
 
 struct request;
 
-/* A file that the user of cred is to open with these flags. NULL when out of memory. */
+/* A file that the user of cred will open with these flags. NULL when out of memory. */
 struct file *file_new(struct fs *fs, const struct rpc_cred *cred, int flags);
 void file_free(struct file *f);
 /* The server has opened the file: f becomes an open file of ino. The caller has called
  * opening_begin() for ino. */
 void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
-/* The server has closed the file: f is not among the open files any more. Not freed. */
+/* The server has closed the file: f is no longer among the open files. Not freed. */
 void file_closed(struct fs *fs, struct file *f);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fs: the parts of one mount, shared by all files in this folder. A part with a file of its own is
- * known here only as a pointer, since its file includes this one. setup.h makes the whole.
+ * fs: the parts of one mount, shared by all of fs/. A part with a file of its own is known here
+ * only as a pointer, because that file includes this one. setup.h makes the whole.
  */
 #ifndef RNFS_FS_KNOWN_FS_H
 #define RNFS_FS_KNOWN_FS_H
@@ -51,7 +51,8 @@ struct fs {
 	struct memory *memory; /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
-	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */
+	char skipped[1000]; /* proto=auto: the reasons why transports before the chosen one did not
+			       work */
 	bool shared;	    /* users other than the one that mounted may be let in */
 	struct inode_table *inodes;
 	struct names *names;
@@ -75,21 +76,21 @@ struct fs {
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;
-	bool posix_locks, flock_locks; /* the server keeps such locks, else this machine */
+	bool posix_locks,
+		flock_locks; /* the server keeps such locks; otherwise this machine does */
 	struct inval *inval;
 	struct control *control;	   /* NULL: there is none */
 	struct metrics_file *metrics_file; /* NULL: there is none */
 	struct trace trace;		   /* used by control's thread */
 	int wake_fd;			   /* eventfd: wakes the main thread */
-	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
+	atomic_bool some_gone; /* requests have become GONE while waiting (request_watch()) */
 
-	atomic_size_t data_limit; /* bytes of pool memory for READ and WRITE data */
-	atomic_size_t data_used;  /* of these, in use (data.h) */
-	_Atomic uint64_t
-		flock_owners;	/* the number of the last owner of flocks that an open file got */
-	atomic_uint open_files; /* with opens under way (opening.h) */
-	/* on clock_ns(): since when the server does not answer; since when there is no connection
-	 * to the server; 0: not so */
+	atomic_size_t data_limit;      /* bytes of pool memory for READ and WRITE data */
+	atomic_size_t data_used;       /* bytes of data_limit in use (data.h) */
+	_Atomic uint64_t flock_owners; /* the number of the last flock owner of an open file */
+	atomic_uint open_files;	       /* open files, opens in flight included (opening.h) */
+	/* Times on clock_ns(): since when the server does not answer; since when there is no
+	 * connection to the server. 0: the server answers; there is a connection. */
 	_Atomic uint64_t silent_since, lost_since;
 	struct stale_threads stale;
 	struct retries *retries;
@@ -101,7 +102,7 @@ struct fs {
 	bool said_ending;	  /* used by the main thread */
 	/* announce.h */
 	uint64_t kernel_bound_ns; /* constant while requests are served */
-	/* used by the main thread: the state that the desktop was told last */
+	/* used by the main thread: the desktop's last news was "the server is silent" */
 	bool notified_silent;
 	pid_t notifying; /* the process that tells the desktop; 0: none runs */
 	/* set before init_done */
@@ -109,7 +110,7 @@ struct fs {
 	bool sends_umask;
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
-	bool may_time_out; /* this kernel can bound how long it waits (patience.h) */
+	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* under handles_lock: open files and directories */
 	struct stats stats;
@@ -133,5 +134,7 @@ void fs_free_handles(struct fs *fs);
 
 /* Logs the results of negotiation and the statistics, one line each. Any thread. */
 void fs_log_stats(struct fs *fs);
+/* Fills all of s with the counters of now. Any thread. */
+void fs_snapshot(struct fs *fs, struct stats_snapshot *s);
 
 #endif

@@ -38,8 +38,8 @@ struct inode_table {
 	void *left_ctx;
 	atomic_ullong generation;
 	uint64_t seed;
-	/* by the handle's hash: when notes were last made that are forgotten with inodes that have
-	 * left */
+	/* by the handle's hash: the time of the newest notes that were lost with an inode that left
+	 * the table */
 	_Atomic uint64_t left_at[LEFT_SLOTS];
 };
 
@@ -99,14 +99,14 @@ static struct inode *inode_new(
 	atomic_init(&ino->refs, 1);
 	LIST_INIT(&ino->names_in);
 	LIST_INIT(&ino->names_of);
-	pthread_mutex_init(&ino->forgetting, NULL);
 	pthread_mutex_init(&ino->lock, NULL);
 	filedata_init(&ino->data);
 	written_init(&ino->written, &ino->fh, &ino->data);
 	cache_file_init(&ino->cache);
-	ino->attr = *attr;
-	ino->version = attr->change;
-	grants_init(&ino->grants);
+	attrs_init(&ino->attrs);
+	ino->attrs.attr = *attr;
+	view_init(&ino->view);
+	dirnames_init(&ino->dirnames, attr->change);
 	return ino;
 }
 
@@ -120,18 +120,20 @@ struct inode *inode_unref(struct inode *ino)
 {
 	struct locker *l;
 
-	/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
+	/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
-		while ((l = LIST_FIRST(&ino->lockers))) { /* the mount ended before their close */
+		while ((l = LIST_FIRST(&ino->locks.owners))) {
+			/* the mount ended before the close of these owners */
 			LIST_REMOVE(l, link);
 			free(l);
 		}
 		pthread_mutex_destroy(&ino->lock);
-		pthread_mutex_destroy(&ino->forgetting);
+		attrs_finish(&ino->attrs);
+		view_finish(&ino->view);
+		dirnames_finish(&ino->dirnames);
 		written_finish(&ino->written);
 		filedata_finish(&ino->data);
 		cache_file_finish(&ino->cache);
-		grants_drop(&ino->grants);
 		free(ino);
 	}
 	return NULL;
@@ -298,20 +300,13 @@ static _Atomic uint64_t *left_slot(struct inode_table *t, uint64_t hash)
 	return &t->left_at[hash / SHARDS % LEFT_SLOTS];
 }
 
-/* Changes of ino by this mount may still be on their way. */
+/* Changes of ino by this mount may still be in flight. */
 static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
 {
 	_Atomic uint64_t *slot = left_slot(t, hash);
-	uint64_t at = 0, was = atomic_load(slot);
+	uint64_t at = attrs_touched(&ino->attrs) ? clock_ns() : attrs_last(&ino->attrs);
+	uint64_t was = atomic_load(slot);
 
-	if (atomic_load_explicit(&ino->touched, memory_order_relaxed)) {
-		at = clock_ns();
-	} else {
-		pthread_mutex_lock(&ino->lock);
-		at = ino->attr_seen > ino->rights_seen ? ino->attr_seen : ino->rights_seen;
-		at = ino->attr_from > at ? ino->attr_from : at;
-		pthread_mutex_unlock(&ino->lock);
-	}
 	while (at > was && !atomic_compare_exchange_weak(slot, &was, at))
 		;
 }
@@ -359,8 +354,8 @@ struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
 
 			LIST_FOREACH (ino, &s->chains[c], hash) {
 				pthread_mutex_lock(&ino->lock);
-				*silly = ino->silly;
-				ino->silly = NULL;
+				*silly = ino->silly.name;
+				ino->silly.name = NULL;
 				pthread_mutex_unlock(&ino->lock);
 				if (*silly) {
 					found = inode_ref(ino);
@@ -383,14 +378,11 @@ uint64_t inode_id(struct inode_table *t, const struct inode *ino)
 	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
 }
 
-void inode_touch_data(struct inode *ino)
-{
-	atomic_store_explicit(&ino->touched, clock_ns(), memory_order_relaxed);
-}
+/* --- changes and attributes ------------------------------------------------------------------- */
 
 void inode_touch(struct inode *ino)
 {
-	inode_touch_data(ino);
+	attrs_touch(&ino->attrs);
 	filechange_touch(&ino->data.change);
 	cache_drop_all(&ino->cache);
 }
@@ -405,4 +397,72 @@ void inode_touch_end(struct inode *ino)
 {
 	inode_touch(ino);
 	filechange_touch_end(&ino->data.change);
+}
+
+void inode_note_removed(struct inode *ino)
+{
+	inode_touch(ino);
+	if (ino->type == NFS_DIR)
+		atomic_store(&ino->attrs.removed, true);
+}
+
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
+{
+	bool lost = attrs_note(&ino->attrs, attr, seen, alone);
+
+	return attr->type == NFS_DIR &&
+	       dirnames_note(&ino->dirnames, &ino->attrs, attr->change, seen, lost);
+}
+
+bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	return attrs_known(&ino->attrs, since, attr, seen) && !written_dirty(&ino->written);
+}
+
+bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	return attrs_known_dir(&dir->attrs, since, attr, seen) && !written_dirty(&dir->written);
+}
+
+bool inode_is_older(struct inode *ino, uint64_t since)
+{
+	return attrs_is_older(&ino->attrs, since) && !written_dirty(&ino->written);
+}
+
+uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max)
+{
+	return dirnames_until(
+		&dir->dirnames, &dir->attrs, seen, attrs_timeout(&dir->attrs, min, max));
+}
+
+static bool is_open(struct inode *ino)
+{
+	bool open;
+
+	pthread_mutex_lock(&ino->lock);
+	open = ino->opens.count;
+	pthread_mutex_unlock(&ino->lock);
+	return open;
+}
+
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
+	pid_t tid, unsigned writes, bool *lasts)
+{
+	struct view_answer answer = {.attr = attr,
+		.asked = asked,
+		.born = born,
+		.tid = tid,
+		.writes = writes,
+		.open = is_open(ino)};
+	bool counts, news = view_told(&ino->view, &ino->attrs, &answer, lasts, &counts);
+
+	if (counts)
+		atomic_store_explicit(&ino->attrs.end, attr->size, memory_order_relaxed);
+	return news;
+}
+
+bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
+{
+	atomic_store_explicit(&ino->attrs.end, attr->size, memory_order_relaxed);
+	return view_told_this(&ino->view, attr);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lost: files that may lose written data when the mount ends. The log names each once, with the
- * bytes, and by its path if the path is known.
+ * lost: files that may lose written data when the mount ends. The log names each file once, with
+ * the number of bytes, and by path if the path is known.
  */
 #ifndef RNFS_FS_KNOWN_LOST_H
 #define RNFS_FS_KNOWN_LOST_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOST_NAMED    16u  /* further files are only mentioned as others */
-#define LOST_PATH_MAX 800u /* bytes of a path in the log, whose lines have 1024 */
+#define LOST_NAMED    16u  /* the log does not name further files */
+#define LOST_PATH_MAX 800u /* bytes of a path in the log; a line has 1024 */
 
 struct fs;
 struct inode;
@@ -24,12 +24,12 @@ struct lost {
 	struct inode *file[LOST_NAMED]; /* references */
 	uint64_t bytes[LOST_NAMED];
 	unsigned n;
-	bool more; /* than those named */
+	bool more; /* more files than LOST_NAMED */
 };
 
 void lost_init(struct lost *l);
 void lost_finish(struct lost *l);
-/* The mount ends: from now on files are noted here, and other code does not log them. */
+/* The mount ends: from now on files are noted here, and other code does not log losses. */
 void lost_begin(struct lost *l);
 bool lost_begun(struct lost *l);
 /* Adds to the bytes written to ino that may be lost. Before lost_begin(), and after lost_say(),
@@ -38,9 +38,9 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes);
 /* Logs the files. False: there is none. */
 bool lost_say(struct fs *fs, struct lost *l);
 
-/* The path of ino below the root of the mount, as far as it is known, at most size bytes with its
- * NUL; dots in front if the path is not complete. size is at least 4. Control characters become
- * '?'. For the log. */
+/* Writes the path of ino below the root of the mount, as far as it is known, for the log: at most
+ * size bytes with the NUL, size >= 4. A path that is not complete begins with dots. Control
+ * characters become '?'. */
 void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size);
 
 #endif

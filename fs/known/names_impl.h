@@ -17,7 +17,7 @@ struct inode;
 LIST_HEAD(name_chain, name);
 
 struct names {
-	pthread_mutex_t lock; /* everything */
+	pthread_mutex_t lock; /* guards everything */
 	struct name_chain *chains;
 	size_t nchains; /* a power of two */
 	size_t count;
@@ -27,7 +27,7 @@ struct names {
 	uint64_t seed;
 };
 
-/* Of a name in dir; no lock is needed. */
+/* The hash of a name in dir; no lock is needed. */
 static inline uint64_t names_hash(
 	const struct names *n, const struct inode *dir, const char *s, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * dirents: entries of a directory, as they are given to the kernel.
+ * dirents: entries of a directory, as the kernel gets them.
  */
 #include "fs/lookup/dirents.h"
 
@@ -13,7 +13,7 @@
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
-#define SAMPLE 64u /* entries that are looked at for how old attributes are */
+#define SAMPLE 64u /* entries that are looked at for the age of attributes */
 
 /* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
 static struct inode *known(
@@ -31,7 +31,7 @@ static struct inode *known(
 	return inode_unref(ino);
 }
 
-/* May attributes that came with what was asked for at `asked` be believed, by their age? */
+/* Are attributes from a call sent at `asked` young enough to be believed? */
 static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
 {
 	const struct options *o = fs->opt;
@@ -58,13 +58,13 @@ static struct inode *believe(
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
-	if (atomic_load_explicit(&out->dir->touched, memory_order_relaxed) >= p->asked)
+	if (atomic_load_explicit(&out->dir->attrs.touched, memory_order_relaxed) >= p->asked)
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
-	/* the kernel may have been told newer attributes than these by now */
-	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   inode_attr_is_past(ino, p->asked) || !entry_may_tell(ino) ||
+	/* the kernel may have been told newer attributes by now */
+	if (ino && (atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) >= p->asked ||
+			   attrs_is_past(&ino->attrs, p->asked) || !entry_may_tell(ino) ||
 			   turn_forbids(ino, tid_of(out), rec->attr.size))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
@@ -116,7 +116,7 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 		return NULL;
 	}
 	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, now, tid_of(out), e);
-	inode_unref(ino); /* the kernel has it */
+	inode_unref(ino); /* the kernel has a lookup */
 	return ino;
 }
 
@@ -152,7 +152,7 @@ void dirents_untaken(struct dirents *out)
 
 bool dirents_have_attr(struct fs *fs, const struct listing *l)
 {
-	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: they do not change */
+	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: the pages do not change */
 	unsigned n = 0, good = 0;
 	struct nfs_attr attr;
 	uint64_t seen;

@@ -11,7 +11,7 @@
  *   - The attributes of the inode are known and believed.
  *
  * Other entries carry none, and the kernel asks for attributes when needed. An entry with
- * attributes adds a lookup to its inode, which the kernel forgets like any other.
+ * attributes adds a lookup to its inode, which the kernel returns by FORGET.
  */
 #ifndef RNFS_FS_LOOKUP_DIRENTS_H
 #define RNFS_FS_LOOKUP_DIRENTS_H
@@ -19,14 +19,14 @@
 #include "fs/known/fs.h"
 #include "fs/lookup/listing.h"
 
-#define DIRENTS_BYTES	   (64u << 10) /* most that one answer holds */
+#define DIRENTS_BYTES	   (64u << 10) /* most bytes of one answer */
 #define DIRENTS_SERVED_MAX (DIRENTS_BYTES / 128 + 1)
 
-/* One answer. The caller sets the first part, and the rest to 0. */
+/* One answer. The caller sets the members down to cap, and the rest to 0. */
 struct dirents {
 	struct fs *fs;
 	struct inode *dir;
-	fuse_req_t fuse; /* that is answered */
+	fuse_req_t fuse; /* the request to answer */
 	bool plus;	 /* READDIRPLUS */
 	bool may_search; /* the caller may search dir: entries can have attributes */
 	char *mem;
@@ -37,7 +37,7 @@ struct dirents {
 	struct inode *served[DIRENTS_SERVED_MAX]; /* each with a lookup for the kernel */
 };
 
-/* Adds an entry with the contents of e; off is the cookie after which the next one is asked for.
+/* Adds an entry with the contents of e; off is the cookie after which the next entry is asked for.
  * False: there is no room. */
 bool dirents_put(
 	struct dirents *out, const char *name, uint64_t off, const struct fuse_entry_param *e);

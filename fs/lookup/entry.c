@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * entry: the names and attributes that the kernel is told, and the notes made of them.
+ * entry: the names and attributes that the kernel is told, and the daemon's notes about them.
  */
 #include "fs/lookup/entry.h"
 
@@ -18,7 +18,7 @@
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 
-#define SHARED_S 600u /* for so long after another client's change a directory is not complete */
+#define SHARED_S 600u /* how long a directory is not complete after another client's change */
 
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
 {
@@ -40,10 +40,10 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 	bool lasts;
 
 	do {
-		writes = atomic_load(&ino->told_writes);
+		writes = atomic_load(&ino->view.writes);
 		now->size = size;
-		/* the thread that noted them may not have handled the data yet */
-		if (inode_newer_attr(ino, now, &as_of))
+		/* the thread that noted the attributes may not have handled the data yet */
+		if (attrs_newer(&ino->attrs, now, &as_of))
 			change_told(ino, now, asked);
 		size = now->size;
 		now->size = flush_size(ino, size, asked);
@@ -59,13 +59,13 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 {
 	struct nfs_attr now = *a;
 
-	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly_going))
+	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly.going))
 		*timeout = 0;
-	if (opening_settling(ino)) /* they are not set yet */
+	if (opening_settling(ino)) /* the times are not set yet */
 		now.atime = now.mtime = now.ctime;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
-	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
+	if (atomic_load_explicit(&ino->silly.is, memory_order_relaxed) && st->st_nlink)
 		st->st_nlink--;
 }
 
@@ -81,20 +81,20 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 {
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
-	unsigned s = inode_timeout(
-		ino, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+	unsigned s = attrs_timeout(
+		&ino->attrs, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
 	uint64_t since = clock_ns() - s * NSEC_PER_SEC, deleg = deleg_since(fs, ino);
 
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
-/* Has the kernel been told to doubt names in dir since it asked, at `born`, and since `seen`, when
- * the server gave the answer that the kernel is about to be told? The name in question may have
- * been among them, and the kernel would believe that name again. To be asked after names.c was told
- * that the kernel believes the name: a later taking back then finds the name there. */
+/* Were names in dir invalidated in the kernel after the kernel asked, at `born`, and after the
+ * server gave, at `seen`, the answer that the kernel is about to be told? The name in question may
+ * have been among them, and the kernel would believe that name again. To be called after names.c
+ * has noted that the kernel believes the name: a later invalidation then finds the name there. */
 static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
 {
-	return inode_names_taken(dir, born > seen ? born : seen);
+	return dirnames_recalled(&dir->dirnames, born > seen ? born : seen);
 }
 
 /* For how long, in ns, the kernel may believe a name in dir that is believed here until `until`.
@@ -104,12 +104,13 @@ static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t unti
 {
 	uint64_t now = clock_ns(), mode_seen;
 
-	if (!fs->opt->cache_names || (fs->shared && (inode_mode(dir, &mode_seen) & 0111) != 0111))
+	if (!fs->opt->cache_names ||
+		(fs->shared && (attrs_mode(&dir->attrs, &mode_seen) & 0111) != 0111))
 		return 0;
 	return until > now ? until - now : 0;
 }
 
-/* The same for an answer about a name in dir that the server was asked for at `seen`. */
+/* time_until() for an answer about a name in dir that the server was asked for at `seen`. */
 static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
 	const struct options *o = fs->opt;
@@ -124,7 +125,7 @@ static double seconds(uint64_t ns)
 
 bool entry_may_tell(struct inode *ino)
 {
-	return !notify_pending(ino) && !atomic_load(&ino->relinked);
+	return !notify_pending(ino) && !atomic_load(&ino->attrs.relinked);
 }
 
 bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen)
@@ -140,25 +141,8 @@ bool entry_wants_dir(const struct fs *fs)
 	return fs->opt->cache_names && fs->opt->acdirmax;
 }
 
-void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
-{
-	uint64_t was = inode_version(dir);
-
-	if (!a->have || a->attr.type != NFS_DIR)
-		return;
-	entry_attr_timeout(fs, dir, &a->attr);
-	entry_note_attr(fs, dir, &a->attr, seen);
-	/* a name that came before those attributes may be from before that change */
-	if (!a->before && inode_version(dir) != was)
-		inode_doubt_names(dir);
-}
-
-uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
-{
-	return a->have && a->before ? inode_name_seen(dir, a->attr.change, seen) : seen;
-}
-
-double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
+/* For how many seconds the kernel may believe a, attributes of ino, from now on. */
+static double attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
 {
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
@@ -168,14 +152,34 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 		return 0;
 	if (deleg_since(fs, ino))
 		return o->acregmax;
-	return inode_attr_timeout(
-		ino, a->change, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+	return attrs_next_timeout(&ino->attrs, a->change, dir ? o->acdirmin : o->acregmin,
+		dir ? o->acdirmax : o->acregmax);
+}
+
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	uint64_t was = dirnames_version(&dir->dirnames);
+
+	if (!a->have || a->attr.type != NFS_DIR)
+		return;
+	attr_timeout(fs, dir, &a->attr);
+	entry_note_attr(fs, dir, &a->attr, seen);
+	/* a name that came before the attributes may be from before the change */
+	if (!a->before && dirnames_version(&dir->dirnames) != was)
+		dirnames_doubt(&dir->dirnames);
+}
+
+uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	return a->have && a->before
+		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, seen)
+		       : seen;
 }
 
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
 {
-	double left = entry_attr_timeout(fs, ino, a);
+	double left = attr_timeout(fs, ino, a);
 
 	if (!deleg_since(fs, ino))
 		left -= seconds(clock_age(clock_ns(), seen));
@@ -184,15 +188,15 @@ double entry_attr_left(
 
 /* Does this mount set the times of ino just now, has it changed ino since `seen`, or does another
  * client change ino? Then the kernel may be told the server's answer from `seen`, but must not
- * believe it. */
+ * believe the answer. */
 static bool is_passing(struct inode *ino, uint64_t seen)
 {
 	return opening_settling(ino) || change_is_shared(ino) ||
-	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
+	       atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) > seen;
 }
 
-/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So it may
- * believe the name no longer than the attributes, which show a change of the link. */
+/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So the
+ * kernel may believe the name no longer than the attributes, which show a change of the link. */
 static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
 	uint64_t born, pid_t tid, struct fuse_entry_param *e)
 {
@@ -248,7 +252,7 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 	turn_told(fs, ino, r->pid, (uint64_t)e->attr.st_size);
 	request_free(r);
 	if (fuse_reply_entry(fuse, e))
-		inode_forget(fs->inodes, ino, 1); /* the kernel did not take it */
+		inode_forget(fs->inodes, ino, 1); /* the kernel did not take the answer */
 }
 
 static void reply(struct request *r)
@@ -271,7 +275,7 @@ static void end_with(struct request *r, struct inode *ino, const struct nfs_attr
 	r->u.entry.asked = seen;
 	r->u.entry.name_seen = name_seen;
 	entry_note_attr(r->fs, ino, attr, seen);
-	if (atomic_exchange(&ino->relinked, false)) {
+	if (atomic_exchange(&ino->attrs.relinked, false)) {
 		if (!r->inode)
 			r->inode = inode_ref(ino);
 		inval_then(r->fs->inval, r, reply);
@@ -291,7 +295,7 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 		request_end(r, error ? error : -ENOMEM);
 }
 
-/* Ends r: r->name in r->dir is absent, and the kernel may believe that for `time` ns. */
+/* Ends r: r->name in r->dir is absent, and the kernel may believe the absence for `time` ns. */
 static void end_absent(struct request *r, uint64_t time)
 {
 	struct fuse_entry_param none = {.ino = 0};
@@ -326,7 +330,7 @@ bool entry_keeps_names(const struct fs *fs, struct inode *dir)
 	return o->cache_names && o->cache_absent && o->acdirmax &&
 	       !(fs->info.features & NFS_FOLDS_CASE) &&
 	       inode_same_fs(dir, inode_table_root(fs->inodes)) &&
-	       !inode_is_shared(dir, SHARED_S * NSEC_PER_SEC);
+	       !dirnames_is_shared(&dir->dirnames, SHARED_S * NSEC_PER_SEC);
 }
 
 uint32_t entry_list_names(
@@ -334,7 +338,7 @@ uint32_t entry_list_names(
 {
 	uint32_t token = names_list(fs->names, dir, since, uid, max);
 
-	if (!inode_is_naming(dir))
+	if (!dirnames_is_naming(&dir->dirnames))
 		return token;
 	names_list_end(fs->names, dir, token, false);
 	return 0;
@@ -344,7 +348,7 @@ uint32_t entry_list_names(
 static uint64_t complete_until(const struct fs *fs, struct inode *dir, uint64_t since)
 {
 	const struct options *o = fs->opt;
-	uint64_t time = inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	uint64_t time = attrs_timeout(&dir->attrs, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
 	uint64_t until = inode_name_until(dir, since, o->acdirmin, o->acdirmax);
 
 	/* changes by this mount since then are known */
@@ -401,23 +405,24 @@ void entry_making(struct request *r)
 {
 	struct inode *dir = r->to_dir ? r->to_dir : r->dir;
 
-	request_naming_begin(r); /* first: inode_is_naming() */
+	request_naming_begin(r); /* first: dirnames_is_naming() */
 	names_making(r->fs->names, dir, r->to_dir ? r->to_name : r->name);
 	if (r->fs->opt->cache_complete) /* a listing may answer for the next name */
-		inode_looked(dir, r->to_dir ? r->to_name : r->name);
+		dirnames_looked(&dir->dirnames, r->to_dir ? r->to_name : r->name);
 }
 
-/* After these errors the server may carry out the operation when this mount has forgotten it. */
+/* After EINTR, EIO, ETIMEDOUT, ENOTCONN and EREMOTEIO the server may still carry out the
+ * operation. */
 void entry_named(struct fs *fs, struct inode *dir, int error)
 {
 	if (error == -ENOENT || error == -EEXIST || error == -ESTALE)
-		inode_note_foreign(dir);
+		dirnames_note_foreign(&dir->dirnames);
 	if (error == -EINTR || error == -EIO || error == -ETIMEDOUT || error == -ENOTCONN ||
 		error == -EREMOTEIO)
 		names_incomplete(fs->names, dir);
 }
 
-/* Does this error of making a name leave open that the name exists by now, or did before? */
+/* After this error of making a name, may the name exist by now, or have existed before? */
 static bool may_be_there(int error)
 {
 	switch (error) {
@@ -463,7 +468,8 @@ void entry_removed(struct request *r, int error)
 	entry_named(r->fs, r->dir, error);
 	if (names_get(names, r->dir, r->name, &was)) {
 		if (error)
-			inode_touch(was.ino); /* its links, its change time */
+			inode_touch(was.ino); /* the number of links and the change time may have
+						 changed */
 		else
 			inode_note_removed(was.ino);
 		inode_unref(was.ino);
@@ -474,18 +480,18 @@ void entry_removed(struct request *r, int error)
 		names_drop(names, r->dir, r->name);
 }
 
-/* r has made ino, which is empty. But another client may have made a name in ino before its
- * attributes were read. So those attributes are no version of the empty directory. */
+/* r has made ino, which is empty. But another client may have made a name in ino before the
+ * attributes were read. So the attributes are no version of the empty directory. */
 static void made_dir(struct request *r, struct inode *ino, const struct nfs_attr *attr)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 
 	entry_note_attr(r->fs, ino, attr, clock_ns());
-	inode_doubt_names(ino);
+	dirnames_doubt(&ino->dirnames);
 	names_made_dir(r->fs->names, ino, r->born);
 	if (op->u.create.have_access)
-		inode_note_access(
-			ino, &r->batch.cred, op->u.create.want, op->u.create.allowed, r->born);
+		attrs_note_access(&ino->attrs, &r->batch.cred, op->u.create.want,
+			op->u.create.allowed, r->born);
 }
 
 void entry_end_made(
@@ -523,7 +529,7 @@ int entry_note_access(struct request *r, const struct nfs_op *op)
 	if (op->error)
 		return op->error;
 	entry_note_attr(r->fs, r->inode, &op->u.access.attr, r->born);
-	inode_note_access(
-		r->inode, &r->batch.cred, op->u.access.want, op->u.access.allowed, r->born);
+	attrs_note_access(
+		&r->inode->attrs, &r->batch.cred, op->u.access.want, op->u.access.allowed, r->born);
 	return 0;
 }

@@ -51,7 +51,7 @@ static void index_page_locked(struct listing *l, const struct page *p)
 	l->indexed = p;
 }
 
-/* Indexes the pages that came since; if there are too few chains, all pages anew. */
+/* Indexes the pages that came since the last call; if there are too few chains, all pages anew. */
 static void index_locked(struct listing *l)
 {
 	struct page *p = l->indexed ? TAILQ_NEXT(l->indexed, link) : TAILQ_FIRST(&l->pages);
@@ -89,7 +89,7 @@ static const struct record *find_locked(struct listing *l, const char *name)
 	return rec;
 }
 
-/* The entry of name in l; false: none, or one without attributes. */
+/* Finds the entry of name in l. False: none, or one without attributes. */
 static bool find(struct listing *l, const char *name, struct listed *out)
 {
 	const struct record *rec;
@@ -108,8 +108,8 @@ static bool find(struct listing *l, const char *name, struct listed *out)
 	return found;
 }
 
-/* The same in the listings of r->dir that belong to the caller's credential. Of several, the one
- * that was begun beside counts: it is younger. */
+/* find() in the listings of r->dir that belong to the caller's credential. Of several, the one that
+ * was begun beside counts: it is younger. */
 static bool look(struct request *r, struct listed *out)
 {
 	const struct rpc_cred *cred = &r->batch.cred;
@@ -125,9 +125,9 @@ static bool look(struct request *r, struct listed *out)
 	return found;
 }
 
-/* --- believing it ----------------------------------------------------------------------------- */
+/* --- believing an entry ----------------------------------------------------------------------- */
 
-/* Are attributes that were asked for at `asked` believed, by their age? */
+/* Are attributes from a call sent at `asked` young enough to be believed? */
 static bool is_young(const struct fs *fs, uint64_t asked)
 {
 	const struct options *o = fs->opt;
@@ -136,13 +136,13 @@ static bool is_young(const struct fs *fs, uint64_t asked)
 	return clock_age(clock_ns(), asked) < s * NSEC_PER_SEC;
 }
 
-/* The same of the file of a name. */
+/* Is the name of an entry from a call sent at `asked` young enough to be believed? */
 static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked)
 {
 	const struct options *o = fs->opt;
 
 	return clock_age(clock_ns(), asked) <
-	       inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	       attrs_timeout(&dir->attrs, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
 }
 
 bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)
@@ -150,7 +150,7 @@ bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)
 	return asked && is_young(fs, asked) && names_unchanged(fs->names, dir, NULL, asked);
 }
 
-/* The inode of e, with a lookup for the kernel; NULL: there is none, and e is too old to make
+/* The inode of e, with a lookup for the kernel. NULL: no inode exists, and e is too old to make
  * one. */
 static struct inode *inode_for(struct fs *fs, const struct listed *e)
 {
@@ -163,12 +163,12 @@ static struct inode *inode_for(struct fs *fs, const struct listed *e)
 		return inode_lookup(fs->inodes, &e->fh, &e->attr);
 	}
 	held = inode_hold(fs->inodes, ino);
-	inode_unref(ino); /* the kernel has it */
+	inode_unref(ino); /* the kernel has a lookup */
 	return held ? ino : NULL;
 }
 
-/* Known and believed attributes of ino, or else those of e if they are believed: *attr, as of
- * *seen. */
+/* Known and believed attributes of ino or, if e has believed ones, the attributes of e: *attr, as
+ * of *seen. */
 static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
 	uint64_t *seen)
 {

@@ -13,14 +13,15 @@
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)
-/* a directory that is too large is not listed for so many times the time that names are believed */
+/* a directory that is too large is not listed for TOO_LARGE times the time that names are
+ * believed */
 #define TOO_LARGE 16u
-#define LOOKS	  2u /* in a short time are worth a listing */
+#define LOOKS	  2u /* so many looks in a short time are worth a listing */
 
 /* For how many ns names in dir are believed. */
 static uint64_t believed_ns(const struct fs *fs, struct inode *dir)
 {
-	return inode_timeout(dir, fs->opt->acdirmin, fs->opt->acdirmax) * NSEC_PER_SEC;
+	return attrs_timeout(&dir->attrs, fs->opt->acdirmin, fs->opt->acdirmax) * NSEC_PER_SEC;
 }
 
 static void end(struct request *r, bool whole)
@@ -75,14 +76,15 @@ static void page(struct request *r)
 	op->u.readdir.max_bytes = PAGE_BYTES;
 	op->u.readdir.entry = take;
 	op->u.readdir.want_dir = entry_wants_dir(r->fs);
-	inode_listing(r->dir);
+	attrs_listing(&r->dir->attrs);
 	r->u.lister.asked = clock_ns();
 	request_submit(r, page_done);
 }
 
-/* --- what names stand for --------------------------------------------------------------------- */
+/* --- listings that tell files ----------------------------------------------------------------- */
 
-/* Makes ready to fetch the next page of l; NULL: that is under way, or l is as long as allowed. */
+/* Makes ready to fetch the next page of l. NULL: a fetch is in flight, or l is as long as
+ * allowed. */
 static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	unsigned count;
@@ -93,7 +95,7 @@ static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l
 	eof = l->eof;
 	pthread_mutex_unlock(&l->lock);
 	if (count > LISTER_NAMES_MAX)
-		inode_leave_unlisted(dir, TOO_LARGE * believed_ns(fs, dir));
+		dirnames_leave_unlisted(&dir->dirnames, TOO_LARGE * believed_ns(fs, dir));
 	return eof || count > LISTER_NAMES_MAX ? NULL : listing_ahead(fs, dir, l);
 }
 
@@ -112,8 +114,8 @@ static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
 	return begun || listed_is_of_use(fs, dir, asked);
 }
 
-/* Lists dir, or goes on with a listing. A directory that this mount made needs none: the kernel
- * knows its names. */
+/* Lists dir, or goes on with a listing. A directory that this mount made needs no listing: the
+ * kernel knows its names. */
 static struct request *list(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {
 	struct listing *l[2], *beside, *whole;
@@ -147,22 +149,22 @@ struct request *lister_asking(
 	if (!is_useful(fs))
 		return NULL;
 	listings_earn(fs, 1);
-	return inode_looked(dir, name) >= LOOKS ? list(fs, dir, cred) : NULL;
+	return dirnames_looked(&dir->dirnames, name) >= LOOKS ? list(fs, dir, cred) : NULL;
 }
 
 void lister_found(struct fs *fs, struct inode *dir, const struct rpc_cred *cred, enum nfs_type type)
 {
-	if (is_useful(fs) && type == NFS_REG && inode_looks(dir, false))
+	if (is_useful(fs) && type == NFS_REG && dirnames_looks(&dir->dirnames, false))
 		listing_send(list(fs, dir, cred));
 }
 
-/* --- which names there are -------------------------------------------------------------------- */
+/* --- listings that tell names ----------------------------------------------------------------- */
 
 void lister_missed(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {
 	struct request *r;
 
-	inode_looks(dir, true);
+	dirnames_looks(&dir->dirnames, true);
 	if (!fs->opt->cache_complete || !entry_keeps_names(fs, dir) ||
 		!names_missed(fs->names, dir, believed_ns(fs, dir)))
 		return;

@@ -14,15 +14,15 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define FETCH_BYTES (64u << 10) /* of READDIR reply, unless the server prefers less */
-#define COOKIE_LOW  2u		/* up to there cookies are not those of entries */
+#define FETCH_BYTES (64u << 10) /* bytes of a READDIR reply, unless the server prefers less */
+#define COOKIE_LOW  2u		/* cookies up to this one do not belong to entries */
 
 struct listings {
 	atomic_int credit;	     /* the credit of listings beside */
 	pthread_mutex_t lock;	     /* guards the members below */
 	TAILQ_HEAD(, listing) kept;  /* the least recently used first */
-	unsigned count;		     /* of the kept listings */
-	size_t bytes;		     /* of their pages */
+	unsigned count;		     /* number of kept listings */
+	size_t bytes;		     /* bytes of the pages of kept listings */
 	struct request_list waiting; /* by request.free, for r->u.list.listing; next goes on */
 };
 
@@ -72,7 +72,7 @@ static void listing_free(struct listing *l)
 	free(l);
 }
 
-/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
+/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 static bool let_go(struct listing *l)
 {
 	return atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1;
@@ -87,7 +87,7 @@ struct listing *listing_unref(struct fs *fs, struct inode *dir, struct listing *
 	return NULL;
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- keeping listings ------------------------------------------------------------------------- */
 
 struct listings *listings_new(void)
 {
@@ -102,7 +102,7 @@ struct listings *listings_new(void)
 	return a;
 }
 
-/* The caller has the reference then. */
+/* Ends the keeping of l. The caller then has the list's reference. */
 static void take_out_locked(struct listings *a, struct listing *l)
 {
 	struct inode *dir = l->dir;
@@ -110,10 +110,10 @@ static void take_out_locked(struct listings *a, struct listing *l)
 	TAILQ_REMOVE(&a->kept, l, kept);
 	a->count--;
 	a->bytes -= l->kept_bytes;
-	if (dir->listing == l)
-		dir->listing = NULL;
+	if (dir->listings.whole == l)
+		dir->listings.whole = NULL;
 	else
-		dir->beside = NULL;
+		dir->listings.beside = NULL;
 	l->dir = inode_unref(dir);
 }
 
@@ -147,15 +147,15 @@ void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2])
 	struct listings *a = fs->listings;
 
 	pthread_mutex_lock(&a->lock);
-	l[0] = dir->beside ? listing_ref(dir->beside) : NULL;
-	l[1] = dir->listing ? listing_ref(dir->listing) : NULL;
+	l[0] = dir->listings.beside ? listing_ref(dir->listings.beside) : NULL;
+	l[1] = dir->listings.whole ? listing_ref(dir->listings.whole) : NULL;
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* l, of dir, is whole, or was begun beside: keeps l, if there is a use for it. */
+/* l, of dir, is whole, or was begun beside: keeps l, if there is a use for l. */
 static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole, size_t bytes)
 {
-	struct listing **place = whole ? &dir->listing : &dir->beside;
+	struct listing **place = whole ? &dir->listings.whole : &dir->listings.beside;
 	struct listings *a = fs->listings;
 
 	if (!entry_wants_dir(fs))
@@ -178,8 +178,8 @@ static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* l has another page, or failed to get one. A listing beside is kept until another one gets its
- * place. */
+/* l has another page, or failed to get one. A listing beside is kept until another listing takes
+ * its place. */
 static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bool whole)
 {
 	size_t bytes;
@@ -189,7 +189,7 @@ static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bo
 	bytes = l->bytes;
 	pthread_mutex_unlock(&l->lock);
 	pthread_mutex_lock(&fs->listings->lock);
-	place = dir->beside == l;
+	place = dir->listings.beside == l;
 	pthread_mutex_unlock(&fs->listings->lock);
 	if (whole || place)
 		keep(fs, dir, l, whole, bytes);
@@ -223,7 +223,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 	struct listing *l;
 
 	pthread_mutex_lock(&a->lock);
-	l = dir->listing;
+	l = dir->listings.whole;
 	/* after a change by this mount l may still be of use to listed_lookup() */
 	if (l && !entry_believed(fs, dir, l->asked)) {
 		if (!names_unchanged(fs->names, dir, NULL, l->asked))
@@ -251,8 +251,9 @@ void listing_unindex_locked(struct listing *l)
 
 /* --- from the server -------------------------------------------------------------------------- */
 
-/* The entry of a mount point on the server stands for the root of the file system mounted there, as
- * in stat(2). It stands for the directory below only if that root cannot be looked at. */
+/* The number of an entry. A mount point on the server stands for the root of the file system
+ * mounted there, as in stat(2). If the server cannot look at that root, the entry stands for the
+ * directory below the mount. */
 static uint64_t entry_number(const struct request *r, const struct nfs_dirent *ent)
 {
 	struct nfs_attr a = {
@@ -327,8 +328,8 @@ static int fetch_check(const struct request *r, const struct nfs_op *op)
 }
 
 /* Does p, a further page, end with a cookie that an earlier page ended with? Then the listing would
- * never end. One remembered cookie, l->mark, is enough to find out, if it is replaced after one
- * page, then two, four and so on. In the end it lies in the loop, and stays long enough. */
+ * never end. One kept cookie, l->mark, is enough to find out, if the mark is replaced after one
+ * page, then two, four and so on. In the end the mark lies in the loop, and stays long enough. */
 static bool loops_locked(struct listing *l, const struct page *p)
 {
 	if (p->eof)
@@ -361,7 +362,7 @@ static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *
 	l->token = 0;
 }
 
-/* The last two pages stay: the one being read, and the one ahead. */
+/* Frees all pages but the last two: the one being read, and the one ahead. */
 static void cut_locked(struct listing *l)
 {
 	struct page *p;
@@ -416,14 +417,14 @@ static char *shrink(char *mem, size_t len)
 	return less ? less : mem;
 }
 
-/* A page of a listing beside, of n entries, is there, or could not be had. */
+/* A page of a listing beside, of n entries, has come or has failed to come. */
 static void account_beside(struct request *r, unsigned n)
 {
 	const struct options *o = r->fs->opt;
 
 	listings_earn(r->fs, -(int)n);
 	if (r->u.list.error)
-		inode_leave_unlisted(r->dir, o->acdirmax * NSEC_PER_SEC);
+		dirnames_leave_unlisted(&r->dir->dirnames, o->acdirmax * NSEC_PER_SEC);
 }
 
 static void fetch_done(struct request *r)
@@ -450,8 +451,8 @@ static void fetch_done(struct request *r)
 	r->next(r);
 }
 
-/* The first page of l is about to be asked for: from now on the names that this mount changes are
- * noted and, with lookupcache=complete, the names that there are. */
+/* The first page of l is about to be asked for. From now on the names that this mount changes are
+ * noted and, with lookupcache=complete, the names in the directory. */
 static void begin_names_locked(struct request *r, struct listing *l, uint64_t asked)
 {
 	names_watch(r->fs->names, r->dir, asked);
@@ -472,7 +473,7 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	r->next = step;
 	if (!p)
 		return false;
-	inode_listing(r->dir);
+	attrs_listing(&r->dir->attrs);
 	p->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;
@@ -487,7 +488,7 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	pthread_mutex_unlock(&l->lock);
 	if (fs->info.dtsize && fs->info.dtsize < op->u.readdir.max_bytes)
 		op->u.readdir.max_bytes = fs->info.dtsize;
-	op->u.readdir.plus = true; /* for the type, which is wanted either way */
+	op->u.readdir.plus = true; /* for the type, which is needed either way */
 	op->u.readdir.entry = fetch_entry;
 	op->u.readdir.want_dir = entry_wants_dir(fs);
 	return true;

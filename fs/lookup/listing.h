@@ -6,7 +6,7 @@
  * A listing belongs to one user and one directory, and begins after a cookie. A listing consists of
  * pages, one for each answer, and grows page by page. A reader that has come to the end has the
  * next page fetched, and while the reader reads, the page after that is fetched ahead. Of a large
- * directory only the last pages are kept. A reader that seeks back to dropped pages begins another
+ * directory only the last pages are kept. A reader that seeks back to freed pages begins another
  * listing there.
  *
  * A whole listing (from the start to the end, with all pages) does not change any more, and is kept
@@ -24,7 +24,7 @@
  * Locks. listings.lock guards the list of kept listings, the requests that wait, and `ahead` of
  * each listing. A listing's own lock guards its pages. Order: a directory handle's lock
  * (ops_dir.c), a listing's, an inode's; listings.lock, an inode's. No step of a request is called
- * with one of them held.
+ * with one of these locks held.
  */
 #ifndef RNFS_FS_LOOKUP_LISTING_H
 #define RNFS_FS_LOOKUP_LISTING_H
@@ -70,25 +70,25 @@ struct listing {
 	uint64_t start;	      /* constant: the cookie after which the listing begins */
 	struct rpc_cred cred; /* constant */
 	uint64_t asked;	      /* when the server was asked for the first page; set with that page */
-	bool beside;	      /* constant: it was begun beside */
+	bool beside;	      /* constant: the listing was begun beside */
 	uint64_t seed;	      /* constant: of the hashes of the index */
 
 	pthread_mutex_t lock; /* guards the members below */
 	struct page_list pages;
 	size_t bytes;	 /* of pages */
-	bool cut;	 /* pages were dropped */
+	bool cut;	 /* pages were freed */
 	uint64_t end;	 /* the cookie with which the last page ends, or start */
-	bool eof;	 /* and the directory ends there */
-	unsigned change; /* counts pages that were dropped */
-	unsigned count;	 /* of entries in all answers */
+	bool eof;	 /* the directory ends there */
+	unsigned change; /* counts freed pages */
+	unsigned count;	 /* number of entries in all answers */
 	/* listed.c: the records of the pages up to `indexed`, by hash of the name; NULL: no
 	 * index */
 	struct record **chains;
 	uint32_t nchains, nrecords; /* nchains 0 or a power of two */
 	const struct page *indexed;
 	uint8_t verf[NFS_VERF_SIZE];
-	/* loops_locked(): a cookie at which an earlier page ended, how many pages came since, and
-	 * after how many the next cookie is taken instead */
+	/* loops_locked(): a cookie at which an earlier page ended, the number of pages since, and
+	 * the number of pages after which the next cookie takes the place of `mark` */
 	uint64_t mark;
 	unsigned steps, stretch;
 	uint32_t token; /* of names_list(); 0: the names are not noted */
@@ -105,8 +105,8 @@ struct listings *listings_new(void);
 /* No request may wait. Accepts NULL, returns NULL. */
 struct listings *listings_free(struct listings *a);
 
-/* A listing with no page yet. verf_of: another listing of the directory, whose lock the caller
- * holds; the new listing gets its verifier. NULL: none. NULL when out of memory. */
+/* A listing with no page yet. verf_of: another listing of the directory, locked by the caller;
+ * the new listing gets its verifier. NULL: none. Returns NULL when out of memory. */
 struct listing *listing_new(
 	const struct rpc_cred *cred, uint64_t start, const struct listing *verf_of);
 struct listing *listing_ref(struct listing *l);
@@ -119,32 +119,34 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 /* The kept listings of dir, with references, or NULL: one begun beside that has not come to its
  * end, and a whole one. */
 void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2]);
-/* Drops the index of l: LOOKUP does not find its records before they are indexed again. */
+/* Frees the index of l: LOOKUP does not find the records of l until they are indexed again. */
 void listing_unindex_locked(struct listing *l);
 
-/* Begins to list dir beside, and drops a listing that was begun beside before. A reference, or
- * NULL. */
+/* Begins to list dir beside, and frees a listing that was begun beside before. Returns a reference,
+ * or NULL. */
 struct listing *listing_begin_beside(struct fs *fs, struct inode *dir, const struct rpc_cred *cred);
 /* Adds n entries to the credit of listings beside. Returns the new credit, which may be
  * negative. */
 int listings_earn(struct fs *fs, int n);
 
 /* Asks for the page behind the end of l, which lists r->dir, in the name of r. Then calls step(r)
- * with r->u.list.error. Without an error the page has been added to l, by r or by another request
+ * with r->u.list.error. Without an error the page was added to l, by r or by another request
  * meanwhile. */
 void listing_fetch(struct request *r, struct listing *l, request_step_fn *step);
-/* Fetches that page ahead, unless that is under way. l has not come to its end. Does not wait. */
+/* Fetches the page behind the end of l ahead, unless that page is being fetched. l has not come to
+ * its end. Does not wait. */
 void listing_fetch_ahead(struct fs *fs, struct inode *dir, struct listing *l);
-/* The same in two steps: listing_ahead() makes a request ready (NULL: there is nothing to do), and
- * listing_send() sends the request. The answer may lack names that this mount makes in between;
- * those are noted (names_list()). */
+/* listing_fetch_ahead() in two steps: listing_ahead() makes a request ready (NULL: no page to
+ * fetch), and listing_send() sends the request. The answer may lack names that this mount makes in
+ * between; such names are noted (names_list()). */
 struct request *listing_ahead(struct fs *fs, struct inode *dir, struct listing *l);
 void listing_send(struct request *r);
 /* True: the next page of l is being fetched ahead. next(r) is called when the page is there, or
  * will not come. */
 bool listing_waits(struct request *r, struct listing *l, request_step_fn *next);
 
-/* Takes off the requests that wait and are GONE (request.h): the caller calls next for each. */
+/* Moves the requests that wait and are GONE (request.h) to *gone: the caller calls next for
+ * each. */
 void listings_take_gone(struct fs *fs, struct request_list *gone);
 
 #endif

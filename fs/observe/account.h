@@ -33,8 +33,8 @@ struct account {
 	uint32_t opcode;
 	uint32_t tid;  /* of the thread that sent the request; 0: not known */
 	uint32_t rpcs; /* calls to the server that were made for the request */
-	/* Round trips, one after the other, that the request has waited for. Calls that were made
-	 * for other requests, such as a READ ahead, count as one. */
+	/* Round trips, one after the other, that the request has waited for. A call made for
+	 * another request, such as a READ ahead, counts as one. */
 	uint32_t waits;
 };
 
@@ -53,12 +53,12 @@ struct accounts *accounts_new(void);
 /* Accepts NULL, returns NULL. */
 struct accounts *accounts_free(struct accounts *all);
 
-/* The calling thread has read this message of len bytes from the kernel. */
+/* The calling thread has read from the kernel a message of len bytes. */
 void account_read(const void *message, size_t len);
-/* The request that the thread has read becomes a struct request. *out has no number if the thread
- * has read none. */
+/* The request that the calling thread has read becomes a struct request. out->unique is 0 if the
+ * thread has read none. */
 void account_take(struct account *out);
-/* The calling thread is about to answer that request. */
+/* The calling thread is about to answer the request of *a. */
 void account_answers(const struct account *a);
 /* How a request ended. */
 struct account_end {
@@ -67,12 +67,12 @@ struct account_end {
 	int error;	/* 0 or a negative errno */
 	uint32_t bytes; /* of file data */
 };
-/* The calling thread answers the kernel with this message. Called before the message is sent.
- * False: the message answers no request that counts, and *end is not set. */
+/* The calling thread is about to send the kernel this message. False: the message answers no
+ * request that counts, and *end is not set. */
 bool account_answered(
 	struct accounts *all, const struct iovec *iov, int count, struct account_end *end);
 
-/* FUSE's name for a kind, "READ"; NULL: there is none. */
+/* FUSE's name for a kind, such as "READ"; NULL: unknown kind. */
 const char *account_name(unsigned kind);
 /* Any thread; takes no lock. */
 void account_total(const struct accounts *all, unsigned kind, struct account_sum *out);

@@ -3,10 +3,10 @@
  *
  * trace: events on their way from the threads that answer requests to the control thread.
  *
- * A ring of TRACE_EVENTS places. The turn of a place names its owner: a writer if turn is the
- * writer's number, the reader if turn is that number + 1. Any thread writes, one thread reads, and
- * no thread waits: while the ring is full events are dropped and counted. While no command listens
- * no event is written; that costs a look at a flag for each request.
+ * A ring of TRACE_EVENTS places. The turn of a place names the owner: a writer if turn is the
+ * writer's number, the reader if turn is one more. Any thread writes, one thread reads, and no
+ * thread waits: while the ring is full, events are dropped and counted. While no command listens,
+ * no event is written; then the cost is a look at a flag for each request.
  */
 #ifndef RNFS_FS_OBSERVE_TRACE_H
 #define RNFS_FS_OBSERVE_TRACE_H
@@ -32,7 +32,7 @@ struct trace_event {
 	int32_t error;	       /* 0 or a negative errno */
 	uint32_t bytes;	       /* of file data read or written */
 	pid_t pid;	       /* the process; 0: not known, or the kernel itself */
-	char comm[TRACE_COMM]; /* its thread's name; empty: not known */
+	char comm[TRACE_COMM]; /* the thread's name; empty: not known */
 	char path[TRACE_PATH];
 };
 
@@ -47,11 +47,11 @@ static inline bool trace_is_on(const struct trace *t)
 	return atomic_load_explicit(&t->on, memory_order_acquire);
 }
 
-/* --- the reader's ----------------------------------------------------------------------------- */
+/* --- for the reader --------------------------------------------------------------------------- */
 
-/* From now on events are kept; older events are thrown away. False when out of memory. */
+/* Keeps events from now on; discards older events. False when out of memory. */
 bool trace_start(struct trace *t);
-/* Events are not kept any more. The memory stays. */
+/* Keeps events no more. The memory stays. */
 void trace_stop(struct trace *t);
 /* Frees the memory. No thread may write. */
 void trace_finish(struct trace *t);
@@ -60,10 +60,10 @@ bool trace_take(struct trace *t, struct trace_event *out);
 /* How many events were dropped since the last call. */
 uint64_t trace_dropped(struct trace *t);
 
-/* --- the writers', any thread, while it is on ------------------------------------------------- */
+/* --- for writers: any thread, while trace_is_on() --------------------------------------------- */
 
-/* A place for an event. The caller sets all members but turn, and then gives the place back. NULL:
- * no place is free, and the event counts as dropped. */
+/* A place for an event. The caller sets all members but turn, and then calls trace_put(). NULL: no
+ * place is free, and the event counts as dropped. */
 struct trace_event *trace_place(struct trace *t);
 void trace_put(struct trace_event *e);
 

@@ -81,7 +81,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
 
 /* The table of the operations; userdata is a struct fs. Lock operations are left out where the
- * kernel is to keep the locks itself. */
+ * kernel must keep the locks. */
 struct fuse_lowlevel_ops ops_table(const struct fs *fs);
 /* Goes on with requests that are GONE (request.h) and wait for another event than the server's
  * answer. Called by the main thread, with no lock held. */

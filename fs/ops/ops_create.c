@@ -25,21 +25,21 @@ static void settled(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 	struct inode *ino = r->inode;
-	bool written =
-		written_dirty(&ino->written) || atomic_load(&ino->touched) != r->u.settle.touched;
+	bool written = written_dirty(&ino->written) ||
+		       atomic_load(&ino->attrs.touched) != r->u.settle.touched;
 
 	inode_touch_end(ino);
-	if (!op->error && !written) { /* else these attributes may lack written data */
+	if (!op->error && !written) { /* else the attributes may lack written data */
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
 		change_told(ino, &op->u.setattr.attr, clock_ns());
-	} else if (op->error && op->error != -ESTALE) /* gone already */
+	} else if (op->error && op->error != -ESTALE) /* -ESTALE: the file has gone already */
 		log_warn("the times of file %llu, which is new, could not be set: %s",
 			(unsigned long long)ino->fileid, strerror(-op->error));
 	opening_settle_end(r->fs, ino);
 	request_free(r);
 }
 
-/* r has made r->inode and sets the times to those that the kernel was told, about. */
+/* r has made r->inode, and sets the times to about those that the kernel was told. */
 static void settle(struct request *r)
 {
 	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
@@ -47,12 +47,12 @@ static void settle(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
 	inode_touch_begin(r->inode);
-	r->u.settle.touched = atomic_load(&r->inode->touched);
+	r->u.settle.touched = atomic_load(&r->inode->attrs.touched);
 	request_submit(r, settled);
 }
 
-/* The kernel believed that the name was absent, and now it stands for a file that cannot be opened
- * like this: a symbolic link, for example, which the kernel must follow. ESTALE makes the kernel
+/* The kernel believed that the name was absent, but the name now stands for a file that this open
+ * cannot open: a symbolic link, for example, which the kernel must follow. ESTALE makes the kernel
  * look the path up again. */
 static void create_failed(struct request *r, int error)
 {
@@ -82,7 +82,8 @@ static void create_reply(struct request *r)
 
 	entry_note_attr(fs, ino, &op->u.open.attr, asked);
 	if (op->u.open.have_access)
-		inode_note_access(ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
+		attrs_note_access(
+			&ino->attrs, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, asked, clock_ns(),
 		r->u.open.found ? r->born : asked, r->pid, &e);
 	fi = file_info(fs, f, &op->u.open.attr, asked);
@@ -126,14 +127,14 @@ static void create_cut_done(struct request *r)
 
 	late_end(r);
 	inode_touch_end(ino);
-	inode_cut_end(ino, r->pid);
+	view_cut_end(&ino->view, r->pid);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
-	if (op->error || !r->fuse) { /* it was LATE */
+	if (op->error || !r->fuse) { /* r was LATE */
 		create_dropped(r, op->error);
 		return;
 	}
-	inode_told_cut(ino, 0, r->pid);
-	r->u.open.found = false; /* these are the attributes that this request has made */
+	view_cut(&ino->view, 0, r->pid);
+	r->u.open.found = false; /* this request has made these attributes */
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
 }
@@ -147,7 +148,7 @@ static void create_cut(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_SIZE;
 	op->u.setattr.open = r->file->open;
-	inode_cut_begin(r->inode);
+	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch_begin(r->inode);
 	late_begin(r, r->inode, 0, UINT64_MAX);
@@ -198,9 +199,9 @@ static void create_done(struct request *r)
 		close_file(fs, f, r, -ENOMEM);
 		return;
 	}
-	/* Of a file that is known here this request has made nothing. Other requests may have
-	 * changed the file since the server answered. */
-	r->u.open.found = inode_has_attr(ino);
+	/* If the file was known here before, this request has made no attribute of the file. Other
+	 * requests may have changed the file since the server answered. */
+	r->u.open.found = attrs_has(&ino->attrs);
 	if (!r->u.open.found)
 		inode_touch(ino);
 	r->inode = inode_ref(ino);

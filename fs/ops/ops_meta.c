@@ -22,7 +22,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel's */
+#define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel */
 
 void ops_init(void *userdata, struct fuse_conn_info *conn)
 {
@@ -37,8 +37,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	conn->time_gran = 1;
 	/* The target of a symbolic link never changes: another target is another file. */
 	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;
-	/* The server clears set-ID bits when a file is written or changes its owner. The kernel
-	 * must not try to do that with the writer's rights. */
+	/* The server clears set-ID bits when a file is written or gets another owner. The kernel
+	 * must not try to clear the bits with the writer's rights. */
 	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;
 	fs->sends_umask = conn->capable & FUSE_CAP_DONT_MASK && fs->info.features & NFS_HAS_UMASK;
 	if (fs->sends_umask)
@@ -51,14 +51,14 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 /* --- attributes ------------------------------------------------------------------------------- */
 
 /* Answers with a, which the server was asked for at `asked`, and which the kernel may believe from
- * then on. born: as for entry_stat(). */
+ * then on. born: as in entry_stat(). */
 static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t born)
 {
 	fuse_req_t fuse = request_take_fuse(r);
 	double timeout;
 	struct stat st;
 
-	if (!fuse) { /* it was LATE: the kernel is told nothing */
+	if (!fuse) { /* r was LATE: the kernel is told nothing */
 		request_free(r);
 		return;
 	}
@@ -87,7 +87,7 @@ static void getattr_end(struct request *r)
  *   - because of an open, a close or a write, and the open or close has just brought attributes;
  *   - about a delegated file, or for one of many reads of a file that other clients change;
  *   - about a directory. The kernel asks after reading entries, which may have moved the access
- *     time, and the attributes that came with the entries tell the new one. */
+ *     time, and the attributes that came with the entries tell the new time. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -98,9 +98,9 @@ static bool getattr_known(struct request *r)
 	if (ino->type == NFS_DIR)
 		known = inode_known_dir(ino, since, &op->u.getattr.attr, &asked);
 	else
-		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino) ||
+		known = (atomic_exchange(&ino->view.renewed, false) || deleg_since(r->fs, ino) ||
 				(r->u.getattr.reads && change_is_shared(ino))) &&
-			!atomic_load(&ino->displaced) &&
+			!atomic_load(&ino->append.displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &asked);
 	if (!known)
 		return false;
@@ -109,17 +109,17 @@ static bool getattr_known(struct request *r)
 	return true;
 }
 
-/* Appended data may stand at a wrong place in the kernel's pages (append.c): must the kernel drop
- * the pages before the answer tells this size? The kernel itself drops the pages if the size is not
- * the believed one. After the same size twice, the kernel has dropped them. */
+/* Appended data may stand at a wrong place in the kernel's pages (append.c): must the pages be
+ * invalidated before the answer tells this size? The kernel itself drops the pages if the size is
+ * not the believed one. After the same size twice, the pages have been invalidated. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
-	if (!atomic_load(&ino->displaced))
+	if (!atomic_load(&ino->append.displaced))
 		return false;
-	if (size == atomic_load(&ino->displaced_end))
-		return atomic_exchange(&ino->displaced, false);
-	if (size == atomic_load(&ino->told_size))
-		atomic_store(&ino->displaced, false);
+	if (size == atomic_load(&ino->append.kernel_end))
+		return atomic_exchange(&ino->append.displaced, false);
+	if (size == atomic_load(&ino->view.size))
+		atomic_store(&ino->append.displaced, false);
 	return false;
 }
 
@@ -129,7 +129,7 @@ static void getattr_took(struct request *r)
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
 
 	entry_note_attr(r->fs, r->inode, a, r->u.getattr.asked);
-	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->relinked, false))
+	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->attrs.relinked, false))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
 		getattr_end(r);
@@ -139,7 +139,7 @@ static void getattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 
-	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
+	if (op->error == -ESTALE && attrs_removed(&r->inode->attrs, &op->u.getattr.attr)) {
 		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
 		return;
 	}
@@ -192,7 +192,7 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	r->asks = true;
-	inode_attr_asked(r->inode);
+	view_asked(&r->inode->view);
 	r->u.getattr.born = r->born;
 	r->u.getattr.reads = fi != NULL;
 	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||
@@ -205,7 +205,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
 	if (r->u.setattr.set.mask & NFS_SET_SIZE)
-		inode_told_cut(r->inode, a->size, r->pid);
+		view_cut(&r->inode->view, a->size, r->pid);
 	end_attr(r, a, clock_ns(), clock_ns());
 }
 
@@ -215,7 +215,7 @@ static void setattr_done(struct request *r)
 
 	inode_touch_end(r->inode);
 	if (op->u.setattr.set.mask & NFS_SET_SIZE)
-		inode_cut_end(r->inode, r->pid);
+		view_cut_end(&r->inode->view, r->pid);
 	written_cut_end(
 		&r->inode->written, &r->cut, op->u.setattr.set.size, op->error ? 0 : UINT64_MAX);
 	if (op->error) {
@@ -225,10 +225,10 @@ static void setattr_done(struct request *r)
 	setattr_took(r, &op->u.setattr.attr);
 }
 
-/* r is about to set the size; setattr_done() ends this. */
+/* r is about to set the size. setattr_done() ends the change. */
 static void cut_begin(struct request *r)
 {
-	inode_cut_begin(r->inode);
+	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
 	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 }
@@ -258,13 +258,13 @@ static void truncate_asked(struct request *r)
 		setattr_submit(r);
 }
 
-/* truncate(2) needs the right to write. But a server lets the owner of a file set the size whatever
- * the mode is, for processes that have the file open. So the right is asked for first. */
+/* truncate(2) needs the right to write. But a server lets the owner of a file set the size with any
+ * mode, for processes that have the file open. So the right is asked for first. */
 static void truncate_ask(struct request *r)
 {
 	uint32_t may;
 
-	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_MODIFY,
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, NFS_ACCESS_MODIFY,
 		    entry_attr_since(r->fs, r->inode), &may) &&
 		may) {
 		setattr_submit(r);
@@ -304,9 +304,9 @@ static void setattr_flushed(struct request *r)
 }
 
 /* Data written before must not change the times afterwards. A program that sets anything but the
- * size has probably written all data, and closes next. So if one WRITE is left, it is a stable one,
- * and no COMMIT follows; and SETATTR goes with it. (Not for a new owner: its name may have to be
- * asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
+ * size has probably written all data, and closes next. So if one WRITE is left, that WRITE is a
+ * stable one, and no COMMIT follows; and SETATTR goes with the WRITE. (Not for a new owner: the
+ * owner's name may have to be asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
 static void setattr_begin(struct request *r)
 {
 	const struct nfs_sattr *set = &r->u.setattr.set;
@@ -326,7 +326,7 @@ static void setattr_begin(struct request *r)
 		setattr_flushed(r);
 }
 
-/* Sets both times, unless they are set already. */
+/* Adds both times to set, unless set has them already. */
 static void settle_too(struct nfs_sattr *set)
 {
 	if (!(set->mask & (NFS_SET_ATIME | NFS_SET_ATIME_NOW)))
@@ -345,7 +345,7 @@ static void setattr_start(struct request *r)
 	}
 }
 
-/* The pages are written, or the program is killed, for which nothing is to wait. */
+/* The pages are written. Or the program is killed, and waits for nothing. */
 static void setattr_dropped(struct request *r)
 {
 	if (request_is_gone(r))
@@ -355,15 +355,15 @@ static void setattr_dropped(struct request *r)
 }
 
 /* A program sets times. May there be pages that a store through a mapping has made dirty? The
- * kernel would write them later, and the server would set the times to now. The kernel does not
- * tell this daemon of a mapping. But a mapping that allows stores keeps a file open that was opened
- * to read and write. */
+ * kernel would write such pages later, and the server would set the times to now. The kernel does
+ * not tell this daemon of a mapping. But a mapping that allows stores keeps a file open that was
+ * opened to read and write. */
 static bool setattr_writes_pages(const struct request *r)
 {
 	uint32_t mask = r->u.setattr.set.mask;
 
 	return mask & (NFS_SET_ATIME | NFS_SET_MTIME) && !(mask & NFS_SET_SIZE) &&
-	       atomic_load(&r->inode->mappers);
+	       atomic_load(&r->inode->opens.mappers);
 }
 
 void ops_setattr(
@@ -382,7 +382,7 @@ void ops_setattr(
 		r->u.getattr.born = UINT64_MAX;
 		getattr_begin(r);
 	} else if (setattr_writes_pages(r)) {
-		/* to drop a dirty page the kernel writes the page first, and waits for the
+		/* to invalidate a dirty page the kernel writes the page first, and waits for the
 		 * answer */
 		inval_then(fs->inval, r, setattr_dropped);
 	} else {
@@ -427,8 +427,8 @@ void ops_access(fuse_req_t req, fuse_ino_t ino, int mask)
 		want |= mask & X_OK ? NFS_ACCESS_EXECUTE : 0;
 	}
 	r->u.access.want = want;
-	if (inode_known_access(
-		    r->inode, &r->batch.cred, want, entry_attr_since(fs, r->inode), &allowed)) {
+	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, want,
+		    entry_attr_since(fs, r->inode), &allowed)) {
 		access_end(r, allowed);
 		return;
 	}

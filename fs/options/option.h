@@ -52,7 +52,7 @@ struct options {
 	uint16_t port;			  /* 0: the transport's own */
 	unsigned vers_major, vers_minor;  /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
 	unsigned minorversion;		  /* as given, else 0; taken into vers_minor */
-	enum nfs_delegations delegations; /* where attributes are believed at all */
+	enum nfs_delegations delegations; /* for mounts that believe attributes */
 	enum nfs_idmap idmap;
 	char *idmap_domain;    /* or NULL */
 	uint16_t mountport;    /* of MOUNT for NFSv3, 0: found out */
@@ -61,28 +61,29 @@ struct options {
 	bool read_plus;	       /* NFSv4.2: do not transfer holes */
 	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
-	unsigned patience_s; /* how long a request waits while the server is silent; 0: for ever */
+	unsigned patience_s; /* seconds that a request waits while the server is silent; 0: for ever
+			      */
 	bool notify;	     /* the desktop is told of a silent server */
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned connect_ms;
-	unsigned retry_min;   /* how long a first connection is tried for; as given: OPTION_UNSET */
+	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */
 	bool bg;	      /* in the background, if the first attempt fails */
-	unsigned grace_s;     /* how long the end may take after a signal; 0: for ever */
-	bool delay_connect;   /* mounted before there is a connection */
+	unsigned grace_s;     /* seconds that the end may take after a signal; 0: for ever */
+	bool delay_connect;   /* mount before there is a connection */
 	size_t cache_size;    /* bytes of the memory pool */
 	uint32_t credits;     /* 0: default */
 	uint32_t inline_size; /* 0: default */
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	bool mpa_crc;
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
-	unsigned acdirmin, acdirmax; /* and a directory's */
+	unsigned acdirmin, acdirmax; /* and a directory's attributes */
 	bool cache_names;	     /* names may be believed, */
 	bool cache_absent;	     /* and absent names, */
 	bool cache_complete;	     /* also names that no program has asked for (complete.h) */
 
-	bool noac;		       /* as given; taken into those and gather */
-	bool nolock;		       /* as given; taken into local_posix and local_flock */
+	bool noac;   /* as given; taken into the times and names above, and gather */
+	bool nolock; /* as given; taken into local_posix and local_flock */
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;
 	bool allow_other, allow_root;
@@ -107,25 +108,25 @@ struct options {
 };
 
 /* Takes one item of the list, "name" or "name=value", into o; item is cut at the '='. An unknown
- * name goes to o->unknown. 0, or -1 with *e set: a value that is missing, not wanted or not valid,
- * or no memory. */
+ * name goes to o->unknown. 0, or -1 with *e set: a missing, superfluous or invalid value, or no
+ * memory. */
 int option_set(struct options *o, char *item, struct err *e);
 
 /* Was the option among the items? name must be an option's. */
 bool option_given(const struct options *o, const char *name);
-/* The next that was given, beginning with number *at, and is of use in some mounts only: in those
- * of *only (OPTION_FOR_*). NULL: there is none left. */
+/* Finds the next given option that is of use in some mounts only, from number *at on. *only: those
+ * mounts (OPTION_FOR_*). Returns NULL at the end. */
 const char *option_next_limited(const struct options *o, size_t *at, unsigned *only);
-/* The option whose name is most like this, or NULL. */
+/* The option with the name most like `name`, or NULL. */
 const char *option_nearest(const char *name);
 
-/* Adds name, or name=value, to the options for libfuse and mount(2). 0, or -1 with *e set when out
- * of memory; so for the next two. */
+/* Adds name, or name=value, to the options for libfuse and mount(2). This function and the next two
+ * return 0, or -1 with *e set when out of memory. */
 int option_pass(struct options *o, const char *name, const char *value, struct err *e);
 /* Adds a sentence for the user about an option that does less than its name says. */
 __attribute__((format(printf, 3, 4))) int option_note(
 	struct options *o, struct err *e, const char *fmt, ...);
-/* Adds an option to those that one sentence calls ignored. */
+/* Adds an option to the list that one sentence calls ignored. */
 int option_unused(struct options *o, const char *name, struct err *e);
 
 /* Prints a line for each option, for shells that complete a command line: "name", "name=" if any

@@ -16,13 +16,14 @@
 
 #include "fs/options/option.h"
 
-/* Fills *o from argv. 0, or -1 with *e set (ERR_USAGE, or ERR_INTERNAL when out of memory). In
- * either case options_finish() is due. argv is not changed and not referred to afterwards. */
+/* Fills *o from argv. 0, or -1 with *e set (ERR_USAGE, or ERR_INTERNAL when out of memory). The
+ * caller calls options_finish() in either case. argv is not changed and not referred to
+ * afterwards. */
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e);
 void options_finish(struct options *o);
 
-/* Logs a line for each thing that an option does not do, and one for all options that are ignored.
- */
+/* Logs a line for each option that does less than its name says, and one for all ignored
+ * options. */
 void options_tell(const struct options *o);
 
 #endif

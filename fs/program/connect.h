@@ -9,10 +9,10 @@
 #include "fs/options/option.h"
 #include "nfsproto/nfs_client.h"
 
-/* Blocks; each transport tried is bounded by the connection time-out. mountpoint: its real path,
- * which identifies an earlier mount there. up, ctx: the upcalls. NULL with a sentence in why.
- * *passes then tells whether a later try may succeed, since the server or its name was not
- * there. */
+/* Connects to the server that o names. Blocks; the connection time-out bounds each transport tried.
+ * mountpoint: the real path of the mount point, which identifies an earlier mount there. up, ctx:
+ * the upcalls. NULL with a sentence in why. *passes then tells whether a later try may succeed,
+ * because the server or the server's name was not there. */
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
 	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
 	char *why, size_t size);

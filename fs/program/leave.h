@@ -12,11 +12,11 @@
 
 #include "fs/known/fs.h"
 
-/* Stops the threads that wait while the kernel drops pages or names. */
+/* Stops the threads that wait while the kernel invalidates pages or names. */
 void leave_notices(struct fs *fs);
-/* Brings written data and all state back to the server, then frees all that setup.h has made.
- * mounted: with the FUSE session, which is unmounted. False: something that was written may be
- * lost, and the log says so. */
+/* Sends written data to the server and returns all state, then frees all parts that setup.h has
+ * made. mounted: also unmounts and frees the FUSE session. False: written data may be lost, and the
+ * log says so. */
 bool leave_mount(struct fs *fs, bool mounted);
 
 #endif

@@ -4,12 +4,12 @@
  * loop: the main thread's work while the mount is used.
  *
  * The thread sleeps until a signal, the end of the last worker, an interrupted request or a
- * shortage of memory wakes it (fs.wake_fd, memory_fd()), and for a second at most, since some work
- * goes by time. The sleep is shorter while processes are being killed, while the server is silent
- * and programs are to wait for moments only, and while requests are parked.
+ * shortage of memory wakes the thread (fs.wake_fd, memory_fd()). The sleep lasts a second at most,
+ * because some work goes by time. The sleep is shorter in three cases: a process with a request is
+ * being killed; the server is silent and programs may wait for moments only; requests are parked.
  *
  * The first signal to end unmounts, and sends written data to the server. Programs that have files
- * open have two seconds to close them, or until the next signal.
+ * open have two seconds, or until the next signal, to close their files.
  */
 #ifndef RNFS_FS_PROGRAM_LOOP_H
 #define RNFS_FS_PROGRAM_LOOP_H
@@ -20,7 +20,7 @@
 /* Waits until the kernel's INIT has been answered, half a minute at most. The workers run. 0, or -1
  * with *e set. */
 int loop_until_init(struct fs *fs, struct err *e);
-/* Until the mount ends. True: the session has ended by itself; false: a signal has come. */
+/* Works until the mount ends. True: the session has ended; false: a signal has come. */
 bool loop_run(struct fs *fs, struct service *service);
 
 #endif

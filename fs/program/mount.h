@@ -12,30 +12,30 @@
 
 /* Can a file system be mounted at path (cli/mountpoint.h), and is /dev/fuse within reach? 0 and
  * *real, the absolute path (free() it), or -1 with *e set. "/dev/fd/N" (an open FUSE device) is
- * taken as it is. Makes no connection: to be called before daemonising, and before there are
+ * taken as given. Makes no connection: to be called before daemonising, and before there are
  * threads. */
 int mount_check(const char *path, char **real, struct err *e);
 
-/* Makes the session and mounts it. 0 with fs->se set, or -1 with *e set and nothing mounted. Other
- * threads must not write to standard error meanwhile: the output of fusermount3 there becomes
- * *e. */
+/* Makes the session and mounts the file system. 0 with fs->se set, or -1 with *e set and nothing
+ * mounted. Other threads must not write to standard error meanwhile: the output of fusermount3
+ * there becomes *e. */
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e);
 
 /* The mount point as a reader of the log knows it; for a sidecar, the mounter's path. */
 const char *mount_shown(const char *mountpoint);
 
-/* Takes the mount point out of the name space; open files go on. False: that failed, or mountpoint
- * is /dev/fd/N and another process's. */
+/* Takes the mount point out of the name space; open files go on. False: detaching failed, or
+ * mountpoint is /dev/fd/N, which another process has mounted. */
 bool mount_detach(const char *mountpoint);
 
 /* Has the kernel ended the session? */
 bool mount_gone(struct fs *fs);
 
-/* Notes when the file system was mounted and its device number, by which other programs find it
- * (fs->dev_major). Asks the daemon nothing. */
+/* Notes when the file system was mounted and its device number, which identifies the mount to other
+ * programs (fs->dev_major). Asks the daemon nothing. */
 void mount_note(struct fs *fs);
 
-/* Sets how far the kernel reads ahead; needs root and is no loss if it does not work. */
+/* Sets how far the kernel reads ahead. Needs root; a failure does no harm. */
 void mount_set_readahead(const char *mountpoint, unsigned kb);
 
 #endif

@@ -10,13 +10,15 @@
 
 #include "fs/known/fs.h"
 
-/* The parts of *fs, which is zeroed, that need no server. False when out of memory or file
- * descriptors. setup_end() is due either way. */
+/* Makes the parts of *fs that need no server. *fs is zeroed. False when out of memory or file
+ * descriptors. The caller calls setup_end() in either case. */
 bool setup_begin(struct fs *fs, const struct options *o);
-/* Those that need the root of the mount, fs->client's. False when out of memory or threads. */
+/* Makes the parts that need fs->client and the root of the mount. False when out of memory or
+ * threads. */
 bool setup_root(struct fs *fs);
-/* Frees all of them but the FUSE session, fs->client included. No request may be under way but
- * those that wait for the server, which end with fs->client. The session's threads have ended. */
+/* Frees all parts, fs->client included, but not the FUSE session. The session's threads have ended.
+ * No request may be pending, except requests that wait for the server, which end with
+ * fs->client. */
 void setup_end(struct fs *fs);
 
 #endif

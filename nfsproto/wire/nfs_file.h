@@ -56,7 +56,12 @@ struct nfs_attr {
 };
 
 /* A file's attributes that come with an operation on its data. The caller uses these to tell
- * changes by this mount from changes by another client. A server need not send any. */
+ * changes by this mount from changes by another client. A server need not send any.
+ *
+ * Over NFSv4 a GETATTR in the same COMPOUND brings the attributes: behind WRITE, COMMIT and CLOSE,
+ * and in front of READ. Attributes a little older than the data are mended by the next answer;
+ * newer ones would make old data count as new. Also, some servers send data without a copy only if
+ * READ comes last. */
 struct nfs_data_attr {
 	bool have;	  /* the other fields are set, except those with a flag of their own */
 	bool have_before; /* before_*: just before the operation (NFSv3; NFSv4 at an append) */

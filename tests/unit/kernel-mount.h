@@ -37,7 +37,7 @@ static inline bool lookup_tells_change(struct nfs_op *op, const struct inode *in
 		return false;
 	op->error = 0;
 	op->u.lookup.fh = ino->fh;
-	op->u.lookup.attr = ino->attr;
+	op->u.lookup.attr = ino->attrs.attr;
 	op->u.lookup.attr.change += 5;
 	op->u.lookup.attr.size = size;
 	op->u.lookup.dir_attr.have = false;

@@ -86,11 +86,11 @@ static void who_may_not_read_does_not(void **state)
 
 	assert_true(asks(O_RDONLY));
 	since = deleg_since(fs, ino);
-	assert_false(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	assert_false(attrs_known_access(&ino->attrs, &stranger, NFS_ACCESS_READ, since - 1, &may));
 	/* an open for execution is by another user, too: that user's access must be known */
 	assert_true(asks(O_RDONLY | NFS_O_EXEC));
-	inode_note_access(ino, &stranger, NFS_ACCESS_READ, 0, clock_ns());
-	assert_true(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	attrs_note_access(&ino->attrs, &stranger, NFS_ACCESS_READ, 0, clock_ns());
+	assert_true(attrs_known_access(&ino->attrs, &stranger, NFS_ACCESS_READ, since - 1, &may));
 	assert_int_equal(may, 0);
 }
 
@@ -163,7 +163,7 @@ static void removing_gives_it_back(void **state)
 	uint64_t id;
 
 	assert_true(asks(O_RDONLY));
-	id = atomic_load(&ino->deleg);
+	id = atomic_load(&ino->deleg.id);
 	assert_true(nfs_deleg_holds(fs->client, &ino->fh, id));
 	inode_ref(ino);
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "f"), 0);
@@ -180,7 +180,7 @@ static void it_goes_with_a_name(void **state)
 	uint64_t id;
 
 	assert_true(asks(O_RDONLY));
-	id = atomic_load(&ino->deleg);
+	id = atomic_load(&ino->deleg.id);
 	atomic_store(uncommitted, 1);
 	assert_int_equal(deleg_leaves(fs, ino), id);
 	assert_int_equal(deleg_leaves(fs, ino), 0);
@@ -188,11 +188,11 @@ static void it_goes_with_a_name(void **state)
 	nfs_deleg_give_back(fs->client, &ino->fh, id);
 	assert_int_equal(kernel_link(node, KERNEL_ROOT, "g", &link), 0);
 	assert_true(asks(O_RDONLY));
-	id = atomic_load(&ino->deleg);
+	id = atomic_load(&ino->deleg.id);
 	assert_int_equal(deleg_leaves(fs, ino), 0);
 	assert_false(nfs_deleg_holds(fs->client, &ino->fh, id));
 	assert_true(asks(O_RDONLY));
-	id = atomic_load(&ino->deleg);
+	id = atomic_load(&ino->deleg.id);
 	atomic_store(uncommitted, 0);
 	assert_int_equal(deleg_leaves(fs, ino), id);
 	nfs_deleg_give_back(fs->client, &ino->fh, id);

@@ -110,7 +110,7 @@ static bool may_search(struct inode *ino)
 	struct rpc_cred u = user(1);
 	uint32_t may;
 
-	return inode_known_access(ino, &u, NFS_ACCESS_LOOKUP, 0, &may) && may;
+	return attrs_known_access(&ino->attrs, &u, NFS_ACCESS_LOOKUP, 0, &may) && may;
 }
 
 static void a_changed_inode_grants_nothing(void **state)
@@ -120,18 +120,19 @@ static void a_changed_inode_grants_nothing(void **state)
 	struct inode *root = inode_table_root(t);
 	struct rpc_cred u = user(1);
 
-	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 10);
+	attrs_note_access(&root->attrs, &u, GRANT_ALL, GRANT_ALL, 10);
 	assert_false(inode_note_attr(root, &attr, 11, 0));
 	assert_true(may_search(root));
 	attr.ctime.tv_nsec++;
 	attr.mtime.tv_nsec++; /* a name was made in the directory */
 	assert_false(inode_note_attr(root, &attr, 20, 0));
 	assert_false(may_search(root));
-	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that change */
+	attrs_note_access(
+		&root->attrs, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that change */
 	assert_false(may_search(root));
-	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 21);
+	attrs_note_access(&root->attrs, &u, GRANT_ALL, GRANT_ALL, 21);
 	assert_true(may_search(root));
-	inode_doubt(root);
+	attrs_doubt_rights(&root->attrs);
 	assert_false(may_search(root));
 	inode_table_free(t);
 }

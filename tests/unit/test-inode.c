@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "inode-table.h"
+#include "transport/clock.h"
 
 #define NUMBER_OF_1_0 UINT64_C(0xdce423fc82c0d5b8) /* the mask of fsid 1.0 for numbers */
 
@@ -141,6 +142,30 @@ static void threads_may_look_up_and_forget(void **state)
 	inode_table_free(t);
 }
 
+static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1), *b = get(t, 2);
+	struct nfs_attr at = {.type = NFS_REG};
+	struct nfs_fh of_a = fh_of(1), of_b = fh_of(2);
+	uint64_t since = clock_ns();
+
+	assert_true(inode_is_older(a, since));
+	inode_note_attr(a, &at, since, 0);
+	assert_true(inode_is_older(a, since));
+	assert_false(inode_is_older(a, since - 1));
+	inode_forget(t, a, 1);
+	assert_false(inode_left_since(t, &of_a, since));
+	assert_true(inode_left_since(t, &of_a, since - 1));
+	attrs_touch(&b->attrs);
+	assert_false(inode_is_older(b, since));
+	since = clock_ns();
+	assert_true(inode_is_older(b, since));
+	inode_forget(t, b, 1); /* data written to the file may still be on its way */
+	assert_true(inode_left_since(t, &of_b, since));
+	inode_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +176,7 @@ int main(void)
 		cmocka_unit_test(the_root_stays),
 		cmocka_unit_test(many_are_found_again),
 		cmocka_unit_test(threads_may_look_up_and_forget),
+		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,15 +325,15 @@ static void a_name_that_is_being_made_beside_may_be_missing(void **state)
 	fs_fixture_options.cache_complete = true;
 	type = NFS_DIR;
 	asked_for(0);
-	inode_naming_begin(root());
+	dirnames_naming_begin(&root()->dirnames);
 	names_making(fs->names, root(), "new");
 	asked_for(1);
 	assert_int_equal(count(NFS_READDIR), 1);
-	inode_naming_end(root());
+	dirnames_naming_end(&root()->dirnames, &root()->attrs);
 	assert_false(names_lacks(fs->names, root(), "other", getuid(), &since));
 	/* when no listing is under way, all names are known */
 	usleep(1000);
-	inode_doubt(root());
+	attrs_doubt_rights(&root()->attrs);
 	entry_named(fs, root(), -EINTR);
 	asked_for(2);
 	assert_int_equal(count(NFS_READDIR), 2);

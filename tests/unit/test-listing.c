@@ -126,7 +126,8 @@ static void what_is_going_to_be_read_comes_with_the_open(void **state)
 	uint64_t off = 0;
 	struct answer a;
 
-	inode_doubt(inode_table_root(fs->inodes)); /* the right to read is asked for again */
+	attrs_doubt_rights(
+		&inode_table_root(fs->inodes)->attrs); /* the right to read is asked for again */
 	fh = open_root();
 	memset(name, 'x', sizeof(name) - 1);
 	/* the READDIR is sent */
@@ -138,7 +139,7 @@ static void what_is_going_to_be_read_comes_with_the_open(void **state)
 	assert_int_equal(count(NFS_READDIR), 2); /* the next page */
 	/* but the same page is not fetched again, nor a directory that was changed meanwhile */
 	assert_int_equal(read_all(0), FILES);
-	inode_doubt(inode_table_root(fs->inodes));
+	attrs_doubt_rights(&inode_table_root(fs->inodes)->attrs);
 	fh = open_root();
 	make("new");
 	assert_int_equal(read_all(0), FILES + 1);
@@ -271,7 +272,7 @@ static void of_a_huge_directory_some_pages_stay(void **state)
 	fake_knobs.script = lists_many;
 	assert_int_equal(read_all(0), MANY);
 	listed = count(NFS_READDIR);
-	assert_null(inode_table_root(fs->inodes)->listing);
+	assert_null(inode_table_root(fs->inodes)->listings.whole);
 	/* dropped pages are asked for again, from any place */
 	assert_int_equal(read_all(1000), MANY - 998);
 	assert_true(count(NFS_READDIR) > listed);

@@ -141,7 +141,7 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	unsigned ended = 0;
 
 	locker_add(&one, 5, 77);
-	l = LIST_FIRST(&one.inode->lockers);
+	l = LIST_FIRST(&one.inode->locks.owners);
 	assert_true(l->flushed == 0);
 	locker_flushing(&two); /* a flush of another open file */
 	assert_true(l->flushed == 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/common/nfs_unsure: servers that carry a call out, lose the connection before the
- * answer, and have forgotten the call when the client sends the call again.
+ * Unit tests of nfsproto/common/nfs_unsure: servers that carry a call out, lose the connection
+ * before the answer, and have forgotten the call when the client sends the call again.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -74,13 +74,13 @@ static void an_open_file_is_not_claimed(void **state)
 
 	opening_begin(fs, ino);
 	assert_false(opening_claim(r, ino, false));
-	assert_int_equal(ino->nopen, 1);
+	assert_int_equal(ino->opens.count, 1);
 	assert_false(opening_claim(r, ino, true)); /* and stays open for r */
-	assert_int_equal(ino->nopen, 2);
+	assert_int_equal(ino->opens.count, 2);
 	assert_int_equal(atomic_load(&fs->open_files), 2);
 	opening_end(fs, ino);
 	opening_end(fs, ino);
-	assert_int_equal(ino->nopen, 0);
+	assert_int_equal(ino->opens.count, 0);
 	assert_int_equal(atomic_load(&fs->open_files), 0);
 	assert_null(r->unlinking);
 	request_end(r, 0);

@@ -222,7 +222,7 @@ static void attributes_that_were_told_since_are_not_taken_back(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "19", &e), 0);
 	ino = inode_of(fs->inodes, e.nodeid);
 	file_fh = ino->fh;
-	file_attr = ino->attr;
+	file_attr = ino->attrs.attr;
 	file_attr.change++;
 	file_attr.size = 5000;
 	fake_knobs.script = answers_lookup;

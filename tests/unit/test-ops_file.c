@@ -109,7 +109,7 @@ static void the_right_to_read_comes_with_the_open(void **state)
 	fake_knobs.script = NULL;
 	assert_int_equal(kernel_open(program, O_RDONLY, &third), 0);
 	fake_knobs.denied = NFS_ACCESS_READ;
-	inode_doubt(inode_of(fs->inodes, program));
+	attrs_doubt_rights(&inode_of(fs->inodes, program)->attrs);
 	assert_int_equal(kernel_open(program, O_RDONLY, &third), -EACCES);
 	assert_int_equal(kernel_open(program, O_RDONLY | NFS_O_EXEC, &third), 0);
 	assert_int_equal(count(NFS_ACCESS), 0);
@@ -128,7 +128,7 @@ static void attributes_come_with_the_open(void **state)
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
 	asked = count(NFS_GETATTR);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	assert_int_equal(attr.size, ino->attr.size);
+	assert_int_equal(attr.size, ino->attrs.attr.size);
 	assert_int_equal(count(NFS_GETATTR), asked);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(count(NFS_GETATTR), asked + 1);
@@ -252,11 +252,12 @@ static void who_was_told_of_a_change_need_not_forget_it(void **state)
 	change_forget(fs, ino);
 	*a = (struct nfs_data_attr){.have = true,
 		.have_before = true,
-		.before_change = ino->attr.change,
-		.before_size = ino->attr.size,
-		.change = ino->attr.change + 1,
-		.size = ino->attr.size};
-	his = (struct nfs_data_attr){.have = true, .change = ino->attr.change + 5, .size = 77};
+		.before_change = ino->attrs.attr.change,
+		.before_size = ino->attrs.attr.size,
+		.change = ino->attrs.attr.change + 1,
+		.size = ino->attrs.attr.size};
+	his = (struct nfs_data_attr){
+		.have = true, .change = ino->attrs.attr.change + 5, .size = 77};
 	change_begin(ino);
 	fake_knobs.script = tells_another;
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
@@ -360,9 +361,9 @@ static void a_file_of_two_names_is_looked_up_again_while_they_are_taken_back(voi
 	assert_true(names_put(fs->names, root, "g", ino, 1, 0));
 	assert_true(names_put(fs->names, root, "f", ino, 1, 0));
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	atomic_fetch_add(&root->taking_back, 1);
+	atomic_fetch_add(&root->dirnames.recalls, 1);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
-	atomic_fetch_sub(&root->taking_back, 1);
+	atomic_fetch_sub(&root->dirnames.recalls, 1);
 }
 
 /* The daemon cannot see that the open is a second try, and there is no third try. */
@@ -373,7 +374,7 @@ static void a_thread_that_is_not_known_opens_a_file_of_two_names(void **state)
 	uint64_t third;
 
 	kernel_tid = 0;
-	atomic_fetch_add(&root->taking_back, 1);
+	atomic_fetch_add(&root->dirnames.recalls, 1);
 	for (unsigned i = 0; i < 2; i++) {
 		int flags = O_RDWR | (i ? O_TRUNC : 0);
 
@@ -383,7 +384,7 @@ static void a_thread_that_is_not_known_opens_a_file_of_two_names(void **state)
 		assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 		assert_int_equal(kernel_open(node, flags, &third), 0);
 	}
-	atomic_fetch_sub(&root->taking_back, 1);
+	atomic_fetch_sub(&root->dirnames.recalls, 1);
 }
 
 /* Both names may be right; but if the name of the open is wrong, the truncation would destroy the

@@ -207,7 +207,7 @@ static void what_is_changed_elsewhere_is_doubted(void **state)
 static bool shut_meanwhile(struct nfs_op *op)
 {
 	struct inode *root = inode_table_root(fs->inodes);
-	struct nfs_attr attr = root->attr;
+	struct nfs_attr attr = root->attrs.attr;
 
 	if (op->type != NFS_LOOKUP)
 		return false;
@@ -215,7 +215,7 @@ static bool shut_meanwhile(struct nfs_op *op)
 	entry_note_attr(fs, root, &attr, clock_ns());
 	op->error = 0;
 	op->u.lookup.fh = inode(node_of_a)->fh;
-	op->u.lookup.attr = inode(node_of_a)->attr;
+	op->u.lookup.attr = inode(node_of_a)->attrs.attr;
 	op->u.lookup.dir_attr.have = false;
 	return true;
 }
@@ -248,7 +248,7 @@ static void what_was_told_just_before_is_taken_back_twice(void **state)
 		before = kernel_notified(FUSE_NOTIFY_INVAL_ENTRY);
 		asked = clock_ns();
 		assert_true(exists("a"));
-		attr = root->attr;
+		attr = root->attrs.attr;
 		attr.uid++;
 		entry_note_attr(fs, root, &attr, clock_ns());
 	} while (clock_ns() - asked >= NAMES_FRESH_NS); /* the machine is busy */

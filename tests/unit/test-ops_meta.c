@@ -224,7 +224,7 @@ static bool is_another_link(struct nfs_op *op)
 		return false;
 	ino = inode_of(fs->inodes, node);
 	op->error = 0;
-	*a = ino->attr;
+	*a = ino->attrs.attr;
 	a->ctime.tv_nsec = a->mtime.tv_nsec = link_ctime;
 	a->change = (uint64_t)link_ctime;
 	if (op->type == NFS_LOOKUP) {

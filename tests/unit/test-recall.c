@@ -109,7 +109,7 @@ static void who_may_not_write_does_not(void **state)
 	const struct rpc_cred *me = &(const struct rpc_cred){.flavor = RPC_AUTH_SYS};
 	uint32_t may;
 
-	assert_false(inode_known_access(ino, me, NFS_ACCESS_MODIFY, since - 1, &may) &&
+	assert_false(attrs_known_access(&ino->attrs, me, NFS_ACCESS_MODIFY, since - 1, &may) &&
 		     !(may & NFS_ACCESS_MODIFY));
 	fake_recall(fs->client, &ino->fh);
 	fake_knobs.denied = NFS_ACCESS_EXTEND;
@@ -277,7 +277,7 @@ static void it_is_known_what_it_looks_like(void **state)
 /* Data is made safe before the delegation goes back. Further writes do not keep the delegation. */
 static void what_was_written_is_made_safe(void **state)
 {
-	uint64_t id = atomic_load(&ino->deleg);
+	uint64_t id = atomic_load(&ino->deleg.id);
 
 	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* no data was written */
 	assert_int_equal(fake_flushed(fs->client), 4711);

@@ -80,7 +80,7 @@ static void where_the_kernel_believes_no_more_nothing_is_repeated(void **state)
 {
 	struct answer a;
 
-	inode_told_cut(the_inode(), NOW, 0);
+	view_cut(&the_inode()->view, NOW, 0);
 	usleep(TAKEN_US);
 	change_notify(fs, the_inode(), -1);
 	a = read_once();
@@ -104,12 +104,12 @@ static void a_read_waits_for_a_new_size(void **state)
 	struct answer a;
 	uint64_t read;
 
-	inode_cut_begin(the_inode());
+	view_cut_begin(&the_inode()->view);
 	read = kernel_send_read(node, fh, 0, 4096);
 	looked_at();
 	assert_true(repeats_tick(fs, false));
-	inode_cut_end(the_inode(), 0);
-	inode_told_cut(the_inode(), NOW, 0);
+	view_cut_end(&the_inode()->view, 0);
+	view_cut(&the_inode()->view, NOW, 0);
 	a = kernel_wait(read);
 	assert_int_equal(a.error, 0);
 	assert_int_equal(a.len, NOW);
@@ -120,12 +120,12 @@ static void a_read_that_waits_can_be_killed(void **state)
 {
 	uint64_t read;
 
-	inode_cut_begin(the_inode());
+	view_cut_begin(&the_inode()->view);
 	read = kernel_send_read(node, fh, 0, 4096);
 	looked_at();
 	killed(read);
 	assert_int_equal(kernel_wait(read).error, -EINTR);
-	inode_cut_end(the_inode(), 0);
+	view_cut_end(&the_inode()->view, 0);
 	all_is_back();
 }
 
@@ -133,13 +133,13 @@ static void no_read_waits_once_the_mount_ends(void **state)
 {
 	uint64_t read;
 
-	inode_cut_begin(the_inode());
+	view_cut_begin(&the_inode()->view);
 	read = kernel_send_read(node, fh, 0, 4096);
 	looked_at();
 	repeats_tick(fs, true);
 	assert_int_equal(kernel_wait(read).error, -EINTR);
 	assert_int_equal(read_once().error, -EINTR);
-	inode_cut_end(the_inode(), 0);
+	view_cut_end(&the_inode()->view, 0);
 }
 
 /* While the READ waits, a program of this mount makes the file longer again. */
@@ -148,7 +148,7 @@ static void a_read_that_a_write_has_outgrown_is_asked_again(void **state)
 	struct answer a;
 	uint64_t read;
 
-	inode_cut_begin(the_inode());
+	view_cut_begin(&the_inode()->view);
 	read = kernel_send_read(node, fh, 0, 4096);
 	looked_at();
 	fake_knobs.script = NULL; /* the file is whole */
@@ -157,7 +157,7 @@ static void a_read_that_a_write_has_outgrown_is_asked_again(void **state)
 	a = kernel_wait(read);
 	assert_int_equal(a.error, 0);
 	assert_int_equal(a.len, 4096);
-	inode_cut_end(the_inode(), 0);
+	view_cut_end(&the_inode()->view, 0);
 	all_is_back();
 }
 

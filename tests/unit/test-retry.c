@@ -45,7 +45,7 @@ static bool is_open(void)
 		inode_ref(ino);
 	opening_claim_end(r);
 	request_end(r, 0);
-	assert_int_equal(ino->nopen, atomic_load(&fs->open_files));
+	assert_int_equal(ino->opens.count, atomic_load(&fs->open_files));
 	return !claimed;
 }
 
@@ -67,7 +67,7 @@ static void a_thread_holds_one_file(void **state)
 	retry_hold(fs, TID, ino);
 	retry_hold(fs, TID, ino);
 	retry_hold(fs, TID + 256, ino); /* in the same place */
-	assert_int_equal(ino->nopen, 1);
+	assert_int_equal(ino->opens.count, 1);
 	retry_let_go(fs, TID);
 	assert_true(is_open());
 	retry_let_go(fs, TID + 256);

@@ -112,10 +112,10 @@ static void the_last_name_of_an_open_file_becomes_a_silly_one(void **state)
 	assert_int_equal(error, 0);
 	assert_true(renamed);
 	assert_false(exists("a"));
-	assert_non_null(ino->silly);
-	strcpy(name, ino->silly->name);
+	assert_non_null(ino->silly.name);
+	strcpy(name, ino->silly.name->name);
 	assert_true(exists(name));
-	assert_true(atomic_load(&ino->is_silly));
+	assert_true(atomic_load(&ino->silly.is));
 	/* the file stays while it is open, and no other request may remove it */
 	silly_drop(fs, ino);
 	assert_true(exists(name));
@@ -125,7 +125,7 @@ static void the_last_name_of_an_open_file_becomes_a_silly_one(void **state)
 	opening_end(fs, ino);
 	silly_drop(fs, ino);
 	assert_false(exists(name));
-	assert_null(ino->silly);
+	assert_null(ino->silly.name);
 	assert_int_equal(silly_count_ended(fs), 1);
 }
 
@@ -178,7 +178,7 @@ static void a_name_of_an_open_file_with_others_becomes_a_silly_one(void **state)
 	unlink_check("a");
 	assert_true(renamed);
 	assert_false(exists("a"));
-	strcpy(name, ino->silly->name);
+	strcpy(name, ino->silly.name->name);
 	/* the silly name suffices */
 	unlink_check("b");
 	assert_false(renamed);
@@ -189,8 +189,8 @@ static void a_name_of_an_open_file_with_others_becomes_a_silly_one(void **state)
 	remove_elsewhere(name);
 	unlink_check("c");
 	assert_true(renamed);
-	assert_true(exists(ino->silly->name));
-	strcpy(name, ino->silly->name);
+	assert_true(exists(ino->silly.name->name));
+	strcpy(name, ino->silly.name->name);
 	opening_end(fs, ino);
 	silly_drop(fs, ino);
 	assert_false(exists(name));
@@ -205,7 +205,7 @@ static void an_error_leaves_the_name(void **state)
 	unlink_check("a");
 	assert_int_equal(error, -EACCES);
 	assert_false(renamed);
-	assert_null(ino->silly);
+	assert_null(ino->silly.name);
 	assert_true(exists("a"));
 	opening_end(fs, ino);
 }
@@ -232,14 +232,14 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	assert_false(exists("a"));
 	opening_end(fs, ino);
 	silly_drop(fs, ino); /* as the file's last close does */
-	assert_non_null(ino->silly);
+	assert_non_null(ino->silly.name);
 	r->u.unlink.error = -EACCES;
 	silly_undo(r, ended);
 	assert_int_equal(steps, 2);
 	assert_true(exists("a"));
-	assert_null(ino->silly);
-	assert_false(atomic_load(&ino->is_silly));
-	assert_int_equal(ino->nopen, 0);
+	assert_null(ino->silly.name);
+	assert_false(atomic_load(&ino->silly.is));
+	assert_int_equal(ino->opens.count, 0);
 	assert_int_equal(atomic_load(&fs->open_files), 0);
 }
 
@@ -269,8 +269,8 @@ static void a_rename_that_has_nothing_to_replace_any_more_goes_on(void **state)
 	assert_int_equal(error, 0);
 	assert_false(renamed);
 	assert_null(r->inode);
-	assert_null(ino->silly);
-	assert_int_equal(ino->nopen, 1);
+	assert_null(ino->silly.name);
+	assert_int_equal(ino->opens.count, 1);
 	request_end(r, 0);
 	opening_end(fs, ino);
 }
@@ -288,7 +288,7 @@ static void a_rename_that_has_replaced_a_closed_file_removes_it(void **state)
 	strcpy(r->to_name, "a");
 	silly_check(r, &root->fh, &n, checked);
 	assert_true(renamed);
-	strcpy(name, ino->silly->name);
+	strcpy(name, ino->silly.name->name);
 	opening_end(fs, ino);
 	silly_drop(fs, ino);
 	assert_true(exists(name));
@@ -330,11 +330,11 @@ static void a_removal_that_fails_is_tried_again(void **state)
 
 	opening_begin(fs, ino);
 	unlink_check("a");
-	strcpy(name, ino->silly->name);
+	strcpy(name, ino->silly.name->name);
 	opening_end(fs, ino);
 	fake_knobs.fail[NFS_REMOVE] = -ETIMEDOUT;
 	silly_drop(fs, ino);
-	assert_null(ino->silly);
+	assert_null(ino->silly.name);
 	fake_knobs.fail[NFS_REMOVE] = 0;
 	while (exists(name)) {
 		nanosleep(&moment, NULL);
@@ -354,7 +354,7 @@ static void at_the_end_what_is_left_is_removed(void **state)
 			ino = make("a");
 		opening_begin(fs, ino);
 		unlink_check("a");
-		strcpy(names[i], ino->silly->name);
+		strcpy(names[i], ino->silly.name->name);
 		opening_end(fs, ino);
 		fake_knobs.fail[NFS_REMOVE] = errors[i];
 		silly_drop(fs, ino);
@@ -372,7 +372,7 @@ static void at_the_end_all_are_removed(void **state)
 
 	opening_begin(fs, ino);
 	unlink_check("a");
-	strcpy(name, ino->silly->name);
+	strcpy(name, ino->silly.name->name);
 	silly_drop_all(fs);
 	assert_false(exists(name));
 }

@@ -36,7 +36,7 @@ static bool cut_elsewhere(struct nfs_op *op)
 	if (!size || op->type != NFS_GETATTR || !nfs_fh_equal(&op->u.getattr.fh, &ino->fh))
 		return false;
 	op->error = 0;
-	op->u.getattr.attr = ino->attr;
+	op->u.getattr.attr = ino->attrs.attr;
 	op->u.getattr.attr.change += 5;
 	op->u.getattr.attr.size = size;
 	return true;
@@ -64,8 +64,8 @@ static void turn_lasts(void)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
 
-	assert_true(atomic_load(&ino->turn));
-	atomic_store(&ino->turn_at, clock_ns() + 1000 * NSEC_PER_SEC);
+	assert_true(atomic_load(&ino->turn.pid));
+	atomic_store(&ino->turn.at, clock_ns() + 1000 * NSEC_PER_SEC);
 }
 
 static void lock_to_write(void)
@@ -250,7 +250,7 @@ static void a_request_that_waits_long_is_told(void **state)
 static void a_turn_is_over_after_a_while(void **state)
 {
 	lock_to_write();
-	atomic_store(&inode_of(fs->inodes, node)->turn_at, clock_ns() - 2 * NSEC_PER_SEC);
+	atomic_store(&inode_of(fs->inodes, node)->turn.at, clock_ns() - 2 * NSEC_PER_SEC);
 	asks(OTHER);
 	assert_int_equal(told(send_getattr()), 40);
 }

@@ -332,7 +332,7 @@ static unsigned opens_of(struct inode *ino)
 	unsigned n;
 
 	pthread_mutex_lock(&ino->lock);
-	n = ino->nopen;
+	n = ino->opens.count;
 	pthread_mutex_unlock(&ino->lock);
 	return n;
 }
@@ -352,7 +352,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	number[0] = kernel_send(FUSE_OPEN, node, &open, sizeof(open), NULL, 0);
 	number[1] = kernel_send(FUSE_CREATE, KERNEL_ROOT, &create, sizeof(create), "f", 2);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	while (ino->nopen < 3) /* the server has answered CREATE */
+	while (ino->opens.count < 3) /* the server has answered CREATE */
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(kernel_answered(number[i]));

@@ -41,7 +41,7 @@ static void an_answer_that_comes_late_cuts_nothing_off(void **state)
 	uint64_t number;
 
 	file_fh = ino->fh;
-	attr_before = ino->attr;
+	attr_before = ino->attrs.attr;
 	assert_int_equal(attr_before.size, 0);
 	put(0, 5000);
 	fake_knobs.hang[NFS_LOOKUP] = true;

@@ -12,7 +12,7 @@
 #include "nfsproto/common/idmap.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
-/* nfs4_sattr_decode_acl() (acl NULL: nfs4_sattr_decode()) with the names of m (NULL: none is
+/* nfs4_sattr_decode() with the names of m (NULL: none is
  * known), and NFS4ERR_DELAY for a name that is being looked up. */
 uint32_t names_sattr_decode(
 	struct idmap *m, const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
