@@ -11,7 +11,7 @@
 
 void batch_pool_init(struct batch_pool *p)
 {
-	pthread_mutex_init(&p->lock, NULL);
+	mutex_init(&p->lock);
 	STAILQ_INIT(&p->free);
 }
 
@@ -27,23 +27,24 @@ static void free_parts(struct part_list *list)
 
 void batch_pool_finish(struct batch_pool *p)
 {
+	mutex_destroy(&p->lock);
 	free_parts(&p->free);
-	pthread_mutex_destroy(&p->lock);
 }
 
 void batch_init(struct batch *b, struct batch_pool *pool)
 {
-	pthread_mutex_init(&b->lock, NULL);
+	mutex_init(&b->lock);
 	b->pool = pool;
 }
 
 void batch_finish(struct batch *b)
 {
-	pthread_mutex_destroy(&b->lock);
+	mutex_destroy(&b->lock);
 }
 
 void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cred *cred)
 {
+	mutex_alone(&b->lock); /* no other thread knows of the batch yet */
 	b->client = client;
 	b->cred = *cred;
 	b->since_ns = b->ended_ns = 0;
@@ -63,14 +64,14 @@ void batch_end(struct batch *b)
 {
 	if (!STAILQ_NEXT(&b->first, next) && STAILQ_EMPTY(&b->spare))
 		return;
-	pthread_mutex_lock(&b->lock); /* batch_cancel() may be reading the list */
+	mutex_lock(&b->lock); /* batch_cancel() may be reading the list */
 	STAILQ_REMOVE_HEAD(&b->parts, next);
 	STAILQ_CONCAT(&b->spare, &b->parts);
 	STAILQ_INSERT_HEAD(&b->parts, &b->first, next);
-	pthread_mutex_unlock(&b->lock);
-	pthread_mutex_lock(&b->pool->lock);
+	mutex_unlock(&b->lock);
+	mutex_lock(&b->pool->lock);
 	STAILQ_CONCAT(&b->pool->free, &b->spare);
-	pthread_mutex_unlock(&b->pool->lock);
+	mutex_unlock(&b->pool->lock);
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -82,12 +83,12 @@ bool batch_reserve(struct batch *b, unsigned n)
 
 	STAILQ_FOREACH (p, &b->spare, next)
 		n -= n > 0;
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	for (; n && (p = STAILQ_FIRST(&pool->free)); n--) {
 		STAILQ_REMOVE_HEAD(&pool->free, next);
 		STAILQ_INSERT_HEAD(&b->spare, p, next);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	for (; n; n--) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
@@ -104,10 +105,10 @@ struct part *batch_part(struct batch *b)
 	STAILQ_REMOVE_HEAD(&b->spare, next);
 	p->batch = b;
 	p->ready = false;
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	p->state = PART_IDLE;
 	STAILQ_INSERT_TAIL(&b->parts, p, next);
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	return p;
 }
 
@@ -172,11 +173,11 @@ static void op_done(struct nfs_op *op)
 
 	if (b->op_ended)
 		b->op_ended(b, op);
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	p->state = PART_IDLE;
 	last = --b->pending == 0;
 	b->ended_ns = op->ended_ns;
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	if (last)
 		b->done(b);
 }
@@ -187,9 +188,9 @@ static bool is_unwanted(struct batch *b, const struct part *p)
 {
 	bool unwanted;
 
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	unwanted = b->cancelled && !b->keep_going && nfs_op_changes_data(&p->op);
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	return unwanted;
 }
 
@@ -210,7 +211,7 @@ static void submit_part(struct batch *b, struct part *p)
 }
 
 /* p has been submitted: from now on p can be cancelled. */
-static void submitted_locked(struct batch *b, struct part *p)
+static void submitted_locked(struct batch *b, struct part *p) REQUIRES(b->lock)
 {
 	if (p->state != PART_SUBMITTING) /* p has ended */
 		return;
@@ -224,7 +225,7 @@ void batch_submit(struct batch *b, batch_done_fn *done)
 	struct part *p, *before = NULL;
 	bool last;
 
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	b->done = done;
 	b->pending = 1;
 	if (b->ended_ns)
@@ -235,23 +236,23 @@ void batch_submit(struct batch *b, batch_done_fn *done)
 		p->state = PART_SUBMITTING;
 		b->pending++;
 	}
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	STAILQ_FOREACH (p, &b->parts, next) {
 		if (!p->ready)
 			continue;
 		if (before) {
-			pthread_mutex_lock(&b->lock);
+			mutex_lock(&b->lock);
 			submitted_locked(b, before);
-			pthread_mutex_unlock(&b->lock);
+			mutex_unlock(&b->lock);
 		}
 		submit_part(b, p);
 		before = p;
 	}
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	if (before)
 		submitted_locked(b, before);
 	last = --b->pending == 0;
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	if (last)
 		done(b);
 }
@@ -273,20 +274,20 @@ bool batch_cancel(struct batch *b)
 	struct part *p;
 	bool first;
 
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	first = !b->cancelled;
 	b->cancelled = true;
 	if (first && !b->keep_going)
 		STAILQ_FOREACH (p, &b->parts, next)
 			if (p->state == PART_PENDING)
 				nfs_cancel(&p->op);
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 	return first;
 }
 
 void batch_keep_going(struct batch *b)
 {
-	pthread_mutex_lock(&b->lock);
+	mutex_lock(&b->lock);
 	b->keep_going = true;
-	pthread_mutex_unlock(&b->lock);
+	mutex_unlock(&b->lock);
 }

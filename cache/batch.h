@@ -34,13 +34,13 @@
 #ifndef RNFS_CACHE_BATCH_H
 #define RNFS_CACHE_BATCH_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct batch;
 
@@ -53,7 +53,7 @@ enum part_state {
 struct part {
 	struct nfs_op op;
 	struct batch *batch;
-	enum part_state state; /* batch.lock */
+	enum part_state state; /* batch->lock */
 	bool ready;	       /* goes out with the next batch_submit() */
 	/* of a READ or WRITE: the part's range in batch.data, and the bytes done */
 	uint32_t off, want, got;
@@ -67,8 +67,8 @@ typedef void batch_done_fn(struct batch *b);
 typedef void batch_op_fn(struct batch *b, const struct nfs_op *op);
 
 struct batch_pool {
-	pthread_mutex_t lock;
-	struct part_list free;
+	struct mutex lock;
+	struct part_list free GUARDED_BY(lock);
 };
 
 struct batch {
@@ -84,11 +84,13 @@ struct batch {
 	struct part_list spare; /* reserved */
 	struct seg_list data; /* of READs or WRITEs; the owner has the segments and their blocks */
 
-	pthread_mutex_t lock; /* of the fields below */
-	unsigned pending;     /* parts that have not ended, the submitter included */
-	bool cancelled, keep_going;
-	uint64_t ended_ns; /* when the last operation ended, on clock_ns(); 0: none has ended */
-	struct part_list parts; /* the first, then more; the owner changes the list between steps */
+	struct mutex lock;
+	unsigned pending GUARDED_BY(lock); /* parts that have not ended, the submitter included */
+	bool cancelled GUARDED_BY(lock), keep_going GUARDED_BY(lock);
+	/* when the last operation ended, on clock_ns(); 0: none has ended */
+	uint64_t ended_ns GUARDED_BY(lock);
+	/* The owner changes the list between steps, under lock, and reads it without. */
+	struct part_list parts; /* the first, then more */
 	struct part first;
 };
 

@@ -21,7 +21,7 @@ struct cache {
 	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
-	pthread_mutex_t lock;	/* of the fields below */
+	struct mutex lock;	/* of the fields below */
 	struct cache_ring ring; /* the hand is at its head */
 	unsigned n;		/* blocks in the ring */
 };
@@ -39,7 +39,7 @@ struct cache *cache_new(struct mem_pool *pool, size_t limit)
 		return NULL;
 	c->pool = pool;
 	atomic_init(&c->limit, limit);
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	TAILQ_INIT(&c->ring);
 	return c;
 }
@@ -49,7 +49,7 @@ struct cache *cache_free(struct cache *c)
 	if (!c)
 		return NULL;
 	assert(TAILQ_EMPTY(&c->ring));
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->lock);
 	free(c);
 	return NULL;
 }
@@ -72,18 +72,18 @@ size_t cache_limit(const struct cache *c)
 void cache_file_init(struct cache_file *f)
 {
 	memset(f, 0, sizeof(*f));
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	LIST_INIT(&f->ends);
 }
 
 void cache_file_finish(struct cache_file *f)
 {
 	cache_drop_all(f);
-	pthread_mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
+	mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
 	assert(!atomic_load(&f->count));
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	free(f->chains);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 }
 
 /* --- a file's blocks -------------------------------------------------------------------------- */
@@ -155,23 +155,25 @@ static void unlink_locked(struct cache_block *b)
 
 static void leave_ring(struct cache *c, struct cache_block *b)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_REMOVE(&c->ring, b, ring);
 	c->n--;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the block at the hand, if the block has no chances left and the file's lock is free. */
+/* Takes the block at the hand, if the block has no chances left and the file's lock is free. Not
+ * analysed: the function takes the lock of each file but held. */
 static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
+	REQUIRES(c->lock) NO_LOCK_ANALYSIS
 {
 	struct cache_block *b = TAILQ_FIRST(&c->ring);
 	unsigned chances = atomic_load_explicit(&b->chances, memory_order_relaxed);
 	bool lock = b->file != held;
 
 	TAILQ_REMOVE(&c->ring, b, ring);
-	if (chances || (lock && pthread_mutex_trylock(&b->file->lock))) {
+	if (chances || (lock && !mutex_trylock(&b->file->lock))) {
 		if (chances)
 			atomic_store_explicit(&b->chances, chances - 1, memory_order_relaxed);
 		TAILQ_INSERT_TAIL(&c->ring, b, ring);
@@ -182,7 +184,7 @@ static struct cache_block *evict_at_hand_locked(struct cache *c, const struct ca
 	if (!b->given)
 		count(&c->stats.wasted, 1);
 	if (lock)
-		pthread_mutex_unlock(&b->file->lock);
+		mutex_unlock(&b->file->lock);
 	return b;
 }
 
@@ -191,10 +193,10 @@ static bool evict(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = NULL;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (unsigned turns = (CHANCES_NEW + 1) * c->n; turns && !b; turns--)
 		b = evict_at_hand_locked(c, held);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!b)
 		return false;
 	count(&c->stats.evicted, 1);
@@ -281,12 +283,12 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w)
 {
 	bool waits;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	waits = w->block != NULL;
 	if (waits)
 		TAILQ_REMOVE(&w->block->waits, w, link);
 	w->block = NULL;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return waits;
 }
 
@@ -360,7 +362,7 @@ enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, st
 	hit->n = 0;
 	if (!atomic_load_explicit(&f->count, memory_order_relaxed))
 		return CACHE_MISS;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	found = collect_locked(f, off, off + len, hit, &reading);
 	if (found == CACHE_HIT) {
 		give_locked(f, off, hit);
@@ -369,7 +371,7 @@ enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, st
 		w->block = reading;
 		TAILQ_INSERT_TAIL(&reading->waits, w, link);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return found;
 }
 
@@ -417,7 +419,7 @@ static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uin
 	uint32_t in, cap, full;
 	unsigned n = 0;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!f->cache)
 		f->cache = c;
 	while (i < last && !absent_locked(c, f, i, off, end, whole))
@@ -439,7 +441,7 @@ static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uin
 			break;
 		}
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return n;
 }
 
@@ -473,10 +475,10 @@ static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool
 	if (eof)
 		set_at_end_locked(b);
 	atomic_store_explicit(&b->chances, CHANCES_NEW, memory_order_relaxed);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->ring, b, ring);
 	c->n++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return false;
 }
 
@@ -485,7 +487,7 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	struct cache *c;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	c = f->cache;
 	count(&c->stats.fetches, 1);
 	for (unsigned i = 0; i < n; i++) {
@@ -498,7 +500,7 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 		if (fill_locked(c, b[i], share, eof && !got))
 			block_free(c, b[i]);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	call_ready(&ready);
 }
 
@@ -583,7 +585,7 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	while ((b = LIST_FIRST(&f->ends)))
 		drop_locked(b, &ready);
 	/* look up each block, or walk through all chains, as is shorter */
@@ -595,6 +597,6 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 		}
 	else
 		drop_walk_locked(f, first, last, &ready);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	call_ready(&ready);
 }

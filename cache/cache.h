@@ -40,13 +40,13 @@
 #ifndef RNFS_CACHE_CACHE_H
 #define RNFS_CACHE_CACHE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "transport/lock.h"
 #include "transport/rpc/seg.h"
 
 #define CACHE_BLOCK (128u << 10)
@@ -87,11 +87,11 @@ LIST_HEAD(cache_chain, cache_block);
 
 /* The blocks of one file. */
 struct cache_file {
-	atomic_uint count;    /* blocks, READING ones included; changed under lock */
-	atomic_uint drops;    /* calls of cache_drop() */
-	pthread_mutex_t lock; /* of the fields below */
-	struct cache *cache;  /* NULL until there was a block */
-	unsigned nchains;     /* a power of two, or 0 */
+	atomic_uint count;   /* blocks, READING ones included; changed under lock */
+	atomic_uint drops;   /* calls of cache_drop() */
+	struct mutex lock;   /* of the fields below */
+	struct cache *cache; /* NULL until there was a block */
+	unsigned nchains;    /* a power of two, or 0 */
 	struct cache_chain *chains;
 	struct cache_chain ends; /* blocks that end with the file, as far as is known */
 };

@@ -30,9 +30,9 @@ struct fetches {
 	struct nfs_client *client;
 	uint32_t rsize;
 	struct batch_pool parts;
-	pthread_mutex_t lock; /* of the fields below; a leaf */
-	SLIST_HEAD(, fetch) spare;
-	unsigned pending;
+	struct mutex lock; /* a leaf */
+	GUARDED_BY(lock) SLIST_HEAD(, fetch) spare;
+	unsigned pending GUARDED_BY(lock);
 };
 
 struct fetches *fetches_new(struct cache *c)
@@ -42,7 +42,7 @@ struct fetches *fetches_new(struct cache *c)
 	if (!all)
 		return NULL;
 	all->cache = c;
-	pthread_mutex_init(&all->lock, NULL);
+	mutex_init(&all->lock);
 	batch_pool_init(&all->parts);
 	SLIST_INIT(&all->spare);
 	return all;
@@ -54,6 +54,7 @@ struct fetches *fetches_free(struct fetches *all)
 
 	if (!all)
 		return NULL;
+	mutex_destroy(&all->lock);
 	assert(!all->pending);
 	while ((x = SLIST_FIRST(&all->spare))) {
 		SLIST_REMOVE_HEAD(&all->spare, spare);
@@ -61,7 +62,6 @@ struct fetches *fetches_free(struct fetches *all)
 		free(x);
 	}
 	batch_pool_finish(&all->parts);
-	pthread_mutex_destroy(&all->lock);
 	free(all);
 	return NULL;
 }
@@ -76,7 +76,7 @@ void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsiz
 
 void fetcher_init(struct fetcher *f, uint32_t ahead_max)
 {
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	readahead_init(&f->ahead, ahead_max);
 	f->pending = 0;
 	f->idle = NULL;
@@ -85,15 +85,15 @@ void fetcher_init(struct fetcher *f, uint32_t ahead_max)
 
 void fetcher_finish(struct fetcher *f)
 {
+	mutex_destroy(&f->lock);
 	assert(!f->pending);
-	pthread_mutex_destroy(&f->lock);
 }
 
 static void hold(struct fetcher *f)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	f->pending++;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len, uint64_t size)
@@ -102,21 +102,21 @@ struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len
 		atomic_load_explicit(&cache_stats(f->all->cache)->wasted, memory_order_relaxed);
 	struct readahead_plan plan;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (wasted != f->wasted)
 		readahead_wasted(&f->ahead);
 	f->wasted = wasted;
 	plan = readahead_note(&f->ahead, off, len, size);
 	f->pending++;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return plan;
 }
 
 void fetcher_waited(struct fetcher *f, uint64_t off)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	readahead_waited(&f->ahead, off);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void fetcher_release(struct fetcher *f)
@@ -124,21 +124,21 @@ void fetcher_release(struct fetcher *f)
 	void (*idle)(void *ctx);
 	void *ctx;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	idle = --f->pending ? NULL : f->idle;
 	ctx = f->ctx;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (idle)
 		idle(ctx);
 }
 
 void fetcher_stop(struct fetcher *f, void (*idle)(void *ctx), void *ctx)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	f->pending++;
 	f->idle = idle;
 	f->ctx = ctx;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	fetcher_release(f);
 }
 
@@ -148,12 +148,12 @@ static struct fetch *fetch_new(struct fetches *all)
 {
 	struct fetch *x;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	x = SLIST_FIRST(&all->spare);
 	if (x)
 		SLIST_REMOVE_HEAD(&all->spare, spare);
 	all->pending++;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	if (x)
 		return x;
 	x = calloc(1, sizeof(*x));
@@ -161,18 +161,18 @@ static struct fetch *fetch_new(struct fetches *all)
 		batch_init(&x->batch, &all->parts);
 		return x;
 	}
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->pending--;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return NULL;
 }
 
 static void fetch_free(struct fetches *all, struct fetch *x)
 {
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->pending--;
 	SLIST_INSERT_HEAD(&all->spare, x, spare);
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 }
 
 /* The READs of x have brought got bytes from the beginning of x. */

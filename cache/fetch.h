@@ -17,6 +17,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/readahead.h"
+#include "transport/lock.h"
 
 struct fetcher;
 
@@ -39,12 +40,13 @@ struct fetcher {
 	struct nfs_open *open;
 	const struct rpc_cred *cred;
 
-	pthread_mutex_t lock; /* of the fields below */
-	struct readahead ahead;
-	uint64_t wasted;	 /* the cache's count of wasted blocks at the last request */
-	unsigned pending;	 /* fetches in flight and requests */
-	void (*idle)(void *ctx); /* NULL: the owner does not wait */
-	void *ctx;
+	struct mutex lock;
+	struct readahead ahead GUARDED_BY(lock);
+	/* the cache's count of wasted blocks at the last request */
+	uint64_t wasted GUARDED_BY(lock);
+	unsigned pending GUARDED_BY(lock);	  /* fetches in flight and requests */
+	GUARDED_BY(lock) void (*idle)(void *ctx); /* NULL: the owner does not wait */
+	void *ctx GUARDED_BY(lock);
 };
 
 /* All fetches of a mount. */

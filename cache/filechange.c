@@ -28,13 +28,13 @@ void filechange_init(struct filechange *f)
 	atomic_init(&f->touching, 0);
 	atomic_init(&f->foreign, 0);
 	atomic_init(&f->replaced, 0);
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 }
 
 void filechange_finish(struct filechange *f)
 {
+	mutex_destroy(&f->lock);
 	free(f->links);
-	pthread_mutex_destroy(&f->lock);
 }
 
 static bool same(const struct fileversion *a, const struct fileversion *b)
@@ -62,13 +62,14 @@ static bool sizes_have(const struct filesizes *s, const struct fileversion *v)
 	return v->change == s->change && v->size >= s->least && v->size <= s->most;
 }
 
-static void move_locked(struct filechange *f, const struct fileversion *v)
+static void move_locked(struct filechange *f, const struct fileversion *v) REQUIRES(f->lock)
 {
 	f->version = *v;
 	sizes_add(&f->sizes, v);
 }
 
 static void set_locked(struct filechange *f, const struct fileversion *v, uint64_t asked)
+	REQUIRES(f->lock)
 {
 	move_locked(f, v);
 	if (f->answered.change == v->change && f->answered.least <= f->answered.most) {
@@ -82,8 +83,8 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 
 /* Another client has changed the file. A server's loss of changes does not explain the change if v
  * is no older than `known` and no earlier state of the same tick. */
-static void foreign_locked(
-	struct filechange *f, const struct fileversion *known, const struct fileversion *v)
+static void foreign_locked(struct filechange *f, const struct fileversion *known,
+	const struct fileversion *v) REQUIRES(f->lock)
 {
 	uint64_t now = clock_ns();
 
@@ -95,7 +96,7 @@ static void foreign_locked(
 }
 
 /* The cached data is not, or may not be, of the known version. */
-static void stale_locked(struct filechange *f)
+static void stale_locked(struct filechange *f) REQUIRES(f->lock)
 {
 	f->whole = false;
 	atomic_fetch_add(&f->dropping, 1);
@@ -112,7 +113,7 @@ static bool touched_since(const struct filechange *f, uint64_t since)
 
 void filechange_begin(struct filechange *f)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!f->pending) {
 		f->begun = 0;
 		f->blind = f->unproved = f->counted = false;
@@ -122,11 +123,11 @@ void filechange_begin(struct filechange *f)
 	f->pending++;
 	f->begun++;
 	f->wrote = clock_ns();
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 /* Appends links to the end of the chain, as long as one fits. */
-static void extend_locked(struct filechange *f)
+static void extend_locked(struct filechange *f) REQUIRES(f->lock)
 {
 	struct filechange_links *l = f->links;
 
@@ -143,8 +144,8 @@ static void extend_locked(struct filechange *f)
 
 /* A WRITE turned version `before` into `after`. Two equal versions tell nothing: many WRITEs may
  * fall into one tick of the server's clock. */
-static void join_locked(
-	struct filechange *f, const struct fileversion *before, const struct fileversion *after)
+static void join_locked(struct filechange *f, const struct fileversion *before,
+	const struct fileversion *after) REQUIRES(f->lock)
 {
 	if (same(before, after))
 		return;
@@ -161,7 +162,7 @@ static void join_locked(
 		f->links->link[f->links->n++] = (struct link){*before, *after};
 }
 
-static void newest_locked(struct filechange *f, const struct fileversion *v)
+static void newest_locked(struct filechange *f, const struct fileversion *v) REQUIRES(f->lock)
 {
 	bool first = !(f->unproved || f->counted);
 
@@ -171,7 +172,7 @@ static void newest_locked(struct filechange *f, const struct fileversion *v)
 		f->newest = *v;
 }
 
-static void take_locked(struct filechange *f, const struct nfs_data_attr *a)
+static void take_locked(struct filechange *f, const struct nfs_data_attr *a) REQUIRES(f->lock)
 {
 	const struct fileversion after = {a->change, a->size};
 	const struct fileversion before = {a->before_change, a->before_size};
@@ -189,7 +190,7 @@ static void take_locked(struct filechange *f, const struct nfs_data_attr *a)
 
 /* No WRITE is in flight any more, and links remain. Takes the newest version at the end of a
  * link. */
-static void gap_locked(struct filechange *f)
+static void gap_locked(struct filechange *f) REQUIRES(f->lock)
 {
 	for (unsigned i = 0; i < f->links->n; i++)
 		if (newer(&f->links->link[i].after, &f->version))
@@ -199,7 +200,7 @@ static void gap_locked(struct filechange *f)
 /* The version that another client left where the chain has a gap. No WRITE of this mount made the
  * version, and the version is no older than the end of the chain. NULL: each gap may come from a
  * server's loss of changes. */
-static const struct fileversion *gap_from_locked(const struct filechange *f)
+static const struct fileversion *gap_from_locked(const struct filechange *f) REQUIRES(f->lock)
 {
 	const struct filechange_links *l = f->links;
 
@@ -217,7 +218,7 @@ static const struct fileversion *gap_from_locked(const struct filechange *f)
 
 /* The verdict on all WRITEs since the last moment without any. Sets the version and frees the
  * links. */
-static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
+static enum filechange_by judge_locked(struct filechange *f, uint64_t alone) REQUIRES(f->lock)
 {
 	const struct fileversion *from = gap_from_locked(f);
 	struct fileversion known = f->version, left = from ? *from : f->newest;
@@ -252,7 +253,7 @@ enum filechange_by filechange_end(
 {
 	enum filechange_by by = FILECHANGE_PENDING;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	f->wrote = clock_ns();
 	if (a && a->have)
 		take_locked(f, a);
@@ -267,7 +268,7 @@ enum filechange_by filechange_end(
 			f->told = f->wrote;
 		}
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return by;
 }
 
@@ -291,7 +292,7 @@ void filechange_touch_end(struct filechange *f)
 /* --- answers to operations without effect ----------------------------------------------------- */
 
 static enum filechange_by look_locked(
-	struct filechange *f, const struct fileversion *v, uint64_t asked)
+	struct filechange *f, const struct fileversion *v, uint64_t asked) REQUIRES(f->lock)
 {
 	bool touching = atomic_load(&f->touching) || atomic_load(&f->touched) >= asked;
 	bool touched = touched_since(f, f->asked);
@@ -323,9 +324,9 @@ enum filechange_by filechange_look(
 {
 	enum filechange_by by;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	by = look_locked(f, v, asked);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return by;
 }
 
@@ -333,36 +334,36 @@ uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint
 {
 	uint64_t dropping;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	look_locked(f, v, asked);
 	dropping = f->whole && same(v, &f->version) ? 0 : f->dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return dropping;
 }
 
 void filechange_cleared(struct filechange *f, uint64_t dropping)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (dropping > f->dropped)
 		f->dropped = dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void filechange_dropped(struct filechange *f, uint64_t dropping)
 {
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (dropping == f->dropping)
 		f->whole = true;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 uint64_t filechange_open_alone(struct filechange *f)
 {
 	uint64_t dropping;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dropping = f->whole ? 0 : f->dropping;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return dropping;
 }
 
@@ -370,12 +371,12 @@ bool filechange_newest(struct filechange *f, bool writes, struct fileversion *v)
 {
 	bool known;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	*v = f->version;
 	known = f->known && !touched_since(f, f->asked) && (writes || !f->pending);
 	if (f->pending && (f->unproved || f->counted) && f->newest.size > v->size)
 		v->size = f->newest.size;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return known;
 }
 
@@ -383,9 +384,9 @@ uint64_t filechange_size(struct filechange *f)
 {
 	uint64_t size;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	size = f->known ? f->version.size : 0;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return size;
 }
 
@@ -393,9 +394,9 @@ bool filechange_is_old(struct filechange *f, uint64_t since)
 {
 	bool old;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	old = f->told < since || !f->told;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return old;
 }
 
@@ -410,8 +411,8 @@ bool filechange_is_quiet(struct filechange *f, uint64_t since)
 {
 	bool quiet;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	quiet = !f->pending && f->wrote < since;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return quiet;
 }

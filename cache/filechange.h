@@ -66,12 +66,12 @@
 #ifndef RNFS_CACHE_FILECHANGE_H
 #define RNFS_CACHE_FILECHANGE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 enum filechange_by {
 	FILECHANGE_NONE, /* nothing new */
@@ -103,28 +103,32 @@ struct filechange {
 	 * whole; a new number each time that cached data is of another version. dropped: the last
 	 * drop that the daemon's own cache has been through. */
 	_Atomic uint64_t dropping, dropped;
-	pthread_mutex_t lock; /* of the fields below */
-	bool known;	      /* there is a version */
-	bool whole;	      /* all cached data is of the known version */
-	struct fileversion version;
+	struct mutex lock;
+	bool known GUARDED_BY(lock); /* there is a version */
+	bool whole GUARDED_BY(lock); /* all cached data is of the known version */
+	struct fileversion version GUARDED_BY(lock);
 	/* Sizes with version.change since another client was last found to have changed the file.
 	 */
-	struct filesizes sizes;
-	uint64_t asked; /* when the request for the known version was sent */
-	uint64_t came;	/* when the answer with the known version came */
-	uint64_t told;	/* when the newest request that brought attributes was sent */
-	uint64_t wrote; /* when a WRITE last began or ended */
+	struct filesizes sizes GUARDED_BY(lock);
+	uint64_t asked GUARDED_BY(lock); /* when the request for the known version was sent */
+	uint64_t came GUARDED_BY(lock);	 /* when the answer with the known version came */
+	/* when the newest request that brought attributes was sent */
+	uint64_t told GUARDED_BY(lock);
+	uint64_t wrote GUARDED_BY(lock); /* when a WRITE last began or ended */
 	/* A group of WRITEs: all since the last moment without any. begun: in the group; pending:
 	 * in flight. */
-	unsigned begun, pending;
-	uint64_t began; /* when the first WRITE of the group was about to be sent */
-	bool blind;	/* an answer brought no version, or too many links were open */
-	bool unproved;	/* an answer brought no version to compare with */
-	bool counted;	/* an answer brought a change attribute that counts changes */
-	struct fileversion first, newest; /* first: the version when the group began; newest: in
-					     answers that are unproved or counted */
-	struct filesizes answered;	  /* with newest.change */
-	struct filechange_links *links; /* wcc_data that is not part of the chain yet; NULL: none */
+	unsigned begun GUARDED_BY(lock), pending GUARDED_BY(lock);
+	/* when the first WRITE of the group was about to be sent */
+	uint64_t began GUARDED_BY(lock);
+	bool blind GUARDED_BY(lock); /* an answer brought no version, or too many links were open */
+	bool unproved GUARDED_BY(lock); /* an answer brought no version to compare with */
+	/* an answer brought a change attribute that counts changes */
+	bool counted GUARDED_BY(lock);
+	struct fileversion first GUARDED_BY(lock);  /* when the group began */
+	struct fileversion newest GUARDED_BY(lock); /* in answers that are unproved or counted */
+	struct filesizes answered GUARDED_BY(lock); /* with newest.change */
+	/* wcc_data that is not part of the chain yet; NULL: none */
+	struct filechange_links *links GUARDED_BY(lock);
 };
 
 void filechange_init(struct filechange *f);

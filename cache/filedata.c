@@ -13,16 +13,16 @@ void filedata_init(struct filedata *d)
 {
 	*d = (struct filedata){.dirty = false};
 	filechange_init(&d->change);
-	pthread_mutex_init(&d->lock, NULL);
+	mutex_init(&d->lock);
 }
 
 void filedata_finish(struct filedata *d)
 {
-	pthread_mutex_destroy(&d->lock);
+	mutex_destroy(&d->lock);
 	filechange_finish(&d->change);
 }
 
-static void lose_locked(struct filedata *d, int error)
+static void lose_locked(struct filedata *d, int error) REQUIRES(d->lock)
 {
 	d->losses++;
 	d->error = error;
@@ -30,6 +30,7 @@ static void lose_locked(struct filedata *d, int error)
 
 /* Notes verf as the verifier of the unstable data. */
 static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *verf)
+	REQUIRES(d->lock)
 {
 	enum filedata_verf is = FILEDATA_SAME;
 
@@ -52,26 +53,26 @@ enum filedata_verf filedata_wrote(struct filedata *d, const struct rpc_cred *by,
 
 	if (committed != NFS_UNSTABLE)
 		return FILEDATA_SAME;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->dirty = true;
 	d->by = *by;
 	d->gen++;
 	is = note_verf_locked(d, verf);
 	d->unkept |= !kept;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return is;
 }
 
 void filedata_lost(struct filedata *d, int error)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	lose_locked(d, error);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->dirty = d->unsafe = true;
 	d->by = *by;
 	d->gen++;
@@ -79,25 +80,25 @@ void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error)
 		lose_locked(d, error);
 		d->failed_gen = d->gen;
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void filedata_unwritten(struct filedata *d, int error)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->unwritten++;
 	d->unwritten_error = error;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 bool filedata_dirty(struct filedata *d, uint64_t *gen)
 {
 	bool dirty;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	dirty = d->dirty;
 	*gen = d->gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return dirty;
 }
 
@@ -105,26 +106,26 @@ uint64_t filedata_restarts(struct filedata *d)
 {
 	uint64_t restarts;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	restarts = d->restarts;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return restarts;
 }
 
 void filedata_redone(struct filedata *d)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->redone = d->restarts;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 bool filedata_at_risk(struct filedata *d)
 {
 	bool risk;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	risk = d->dirty && (d->unkept || d->unsafe);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return risk;
 }
 
@@ -132,14 +133,14 @@ uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
 {
 	uint64_t gen;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	*by = d->by;
 	gen = d->gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return gen;
 }
 
-static void clean_locked(struct filedata *d)
+static void clean_locked(struct filedata *d) REQUIRES(d->lock)
 {
 	d->dirty = d->unkept = d->unsafe = false;
 	d->have_verf = false;
@@ -149,57 +150,57 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 {
 	enum filedata_verf is = FILEDATA_SAME;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (d->dirty)
 		is = note_verf_locked(d, verf);
 	if (is == FILEDATA_SAME && d->redone != d->restarts)
 		is = FILEDATA_OTHER;
 	if (is == FILEDATA_SAME && d->gen == gen)
 		clean_locked(d);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return is;
 }
 
 void filedata_failed(struct filedata *d, uint64_t gen, int error)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (d->failed_gen != gen || d->error != error)
 		lose_locked(d, error);
 	d->failed_gen = d->lost_gen = gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 uint64_t filedata_told(struct filedata *d)
 {
 	uint64_t gen;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	gen = d->told_gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return gen;
 }
 
 void filedata_given_up(struct filedata *d)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (d->told_gen && d->gen == d->told_gen)
 		clean_locked(d);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void filedata_open(struct filedata *d, struct filedata_view *v)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	*v = (struct filedata_view){
 		.synced = d->synced, .flushed = d->flushed, .unwritten = d->unwritten};
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 int filedata_flush(struct filedata *d, const struct filedata_view *v)
 {
 	int error = 0;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (v->flushed != d->losses) {
 		error = d->error;
 		d->flushed = d->losses;
@@ -207,7 +208,7 @@ int filedata_flush(struct filedata *d, const struct filedata_view *v)
 		error = d->unwritten_error;
 	}
 	d->told_gen = d->lost_gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return error;
 }
 
@@ -215,7 +216,7 @@ int filedata_fsync(struct filedata *d, struct filedata_view *v)
 {
 	int error = 0;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (v->synced != d->losses) {
 		error = d->error;
 		d->synced = d->flushed = d->losses;
@@ -223,6 +224,6 @@ int filedata_fsync(struct filedata *d, struct filedata_view *v)
 	v->synced = v->flushed = d->losses;
 	v->unwritten = d->unwritten;
 	d->told_gen = d->lost_gen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return error;
 }

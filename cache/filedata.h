@@ -46,34 +46,36 @@
 #ifndef RNFS_CACHE_FILEDATA_H
 #define RNFS_CACHE_FILEDATA_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cache/filechange.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct filedata {
-	struct filechange change; /* under its own lock */
-	pthread_mutex_t lock;	  /* of the fields below and of the views */
-	bool dirty;		  /* there is unstable data */
-	bool unkept;		  /* some unstable data has no copy */
-	bool unsafe;		  /* a change came without a verifier */
-	bool have_verf;
-	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
-	struct rpc_cred by;	     /* last writer */
-	uint64_t gen;		     /* number of unstable changes so far */
-	uint64_t restarts;	     /* times that an answer brought another verifier */
-	uint64_t redone;	     /* `restarts` when unstable data was last written again */
-	uint64_t failed_gen;	     /* gen of the last failure that counts as a loss, 0: none */
+	struct filechange change;     /* under its own lock */
+	struct mutex lock;	      /* of the views, too */
+	bool dirty GUARDED_BY(lock);  /* there is unstable data */
+	bool unkept GUARDED_BY(lock); /* some unstable data has no copy */
+	bool unsafe GUARDED_BY(lock); /* a change came without a verifier */
+	bool have_verf GUARDED_BY(lock);
+	uint8_t verf[NFS_VERF_SIZE] GUARDED_BY(lock); /* of the unstable data */
+	struct rpc_cred by GUARDED_BY(lock);	      /* last writer */
+	uint64_t gen GUARDED_BY(lock);		      /* number of unstable changes so far */
+	uint64_t restarts GUARDED_BY(lock); /* times that an answer brought another verifier */
+	uint64_t redone GUARDED_BY(lock); /* `restarts` when unstable data was last written again */
+	/* gen of the last failure that counts as a loss, 0: none */
+	uint64_t failed_gen GUARDED_BY(lock);
 	/* Gen of the last COMMIT that failed, and of the last failed COMMIT that flush or fsync has
 	 * reported; 0: none. */
-	uint64_t lost_gen, told_gen;
-	uint32_t losses;	  /* number of losses so far */
-	int error;		  /* of the last loss: a negative errno */
-	uint32_t synced, flushed; /* the last loss reported by fsync, and by flush or fsync */
-	uint32_t unwritten;	  /* WRITEs of mapped pages that failed */
-	int unwritten_error;
+	uint64_t lost_gen GUARDED_BY(lock), told_gen GUARDED_BY(lock);
+	uint32_t losses GUARDED_BY(lock); /* number of losses so far */
+	int error GUARDED_BY(lock);	  /* of the last loss: a negative errno */
+	/* the last loss reported by fsync, and by flush or fsync */
+	uint32_t synced GUARDED_BY(lock), flushed GUARDED_BY(lock);
+	uint32_t unwritten GUARDED_BY(lock); /* WRITEs of mapped pages that failed */
+	int unwritten_error GUARDED_BY(lock);
 };
 
 /* The reports that an open file description has had. */

@@ -59,12 +59,12 @@
 #ifndef RNFS_CACHE_WRITEBACK_H
 #define RNFS_CACHE_WRITEBACK_H
 
-#include <pthread.h>
 #include <sys/queue.h>
 
 #include "cache/batch.h"
 #include "cache/dirty.h"
 #include "cache/filedata.h"
+#include "transport/lock.h"
 
 struct writeback;
 struct writeout;
@@ -130,7 +130,7 @@ struct written {
 	struct filedata *data;
 	atomic_bool failing;
 	_Atomic uint64_t redone_at; /* when lost data last became NEW; 0: never */
-	pthread_mutex_t lock;	    /* of the fields below */
+	struct mutex lock;	    /* of the fields below */
 	struct writeback *all;	    /* NULL until there was an extent */
 	struct dirty_file dirty;
 	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */

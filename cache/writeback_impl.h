@@ -8,6 +8,7 @@
 #define RNFS_CACHE_WRITEBACK_IMPL_H
 
 #include "cache/writeback.h"
+#include "transport/lock.h"
 
 #define WHOLE_FILE_MAX (64u << 10) /* a file of so many bytes is probably complete */
 
@@ -45,7 +46,7 @@ struct writeback {
 	uint32_t wsize;
 	struct batch_pool parts;
 	struct writeback_stats stats;
-	pthread_mutex_t lock; /* of the fields below */
+	struct mutex lock; /* of the fields below */
 	SLIST_HEAD(, writeout) spare;
 	unsigned under_way;
 	LIST_HEAD(, written) files; /* files that have extents */

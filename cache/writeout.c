@@ -14,12 +14,12 @@ static struct writeout *writeout_new(struct writeback *all)
 {
 	struct writeout *x;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	x = SLIST_FIRST(&all->spare);
 	if (x)
 		SLIST_REMOVE_HEAD(&all->spare, spare);
 	all->under_way++;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	if (!x) {
 		x = calloc(1, sizeof(*x));
 		if (x)
@@ -29,9 +29,9 @@ static struct writeout *writeout_new(struct writeback *all)
 		batch_begin(&x->batch, all->client, &(struct rpc_cred){0});
 		return x;
 	}
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->under_way--;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return NULL;
 }
 
@@ -47,13 +47,13 @@ static void writeout_free(struct writeback *all, struct writeout *x)
 	struct room_list rooms = TAILQ_HEAD_INITIALIZER(rooms);
 	struct writeback_room *w;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	all->under_way--;
 	SLIST_INSERT_HEAD(&all->spare, x, spare);
 	TAILQ_CONCAT(&rooms, &all->rooms, link);
 	TAILQ_FOREACH (w, &rooms, link)
 		w->waits = false;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	while ((w = TAILQ_FIRST(&rooms))) {
 		TAILQ_REMOVE(&rooms, w, link);
 		w->ready(w);
@@ -70,7 +70,7 @@ static void write_finish(struct writeout *x)
 
 	if (x->error)
 		filedata_lost(f->data, x->error);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
 	/* A COMMIT that ended since the first part was answered has seen these bytes WRITING. If
 	 * the COMMIT told of a restart, the first part may be lost. If not, and no data is unstable
@@ -87,7 +87,7 @@ static void write_finish(struct writeout *x)
 	if (redo)
 		written_redo_locked(f);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (x->error)
 		atomic_store(&f->failing, true);
 	batch_end(&x->batch);
@@ -263,7 +263,7 @@ static bool send_run(
 		writeout_free(all, x);
 		x = NULL;
 	}
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	if (!x)
 		f->starved = true;
 	else
@@ -275,7 +275,7 @@ static bool send_run(
 	}
 	if (carries)
 		carry_locked(f, x, w);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (n) {
 		write_submit(x);
 	} else if (x) {

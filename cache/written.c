@@ -36,7 +36,7 @@ static void begin_again_locked(struct written *f, unsigned round)
 void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *data)
 {
 	*f = (struct written){.fh = fh, .data = data};
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	dirty_init(&f->dirty, NULL);
 	TAILQ_INIT(&f->under_way);
 	TAILQ_INIT(&f->waits);
@@ -46,16 +46,16 @@ void written_finish(struct written *f)
 {
 	assert(TAILQ_EMPTY(&f->waits) && !f->listed);
 	dirty_finish(&f->dirty);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 }
 
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
 {
 	bool overlaps;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	overlaps = dirty_overlaps(&f->dirty, off, len);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return overlaps;
 }
 
@@ -66,10 +66,10 @@ bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
 
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return false;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
 	may = lost_at && dirty_unstable_since(&f->dirty, off, len, lost_at);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return may;
 }
 
@@ -79,10 +79,10 @@ uint64_t written_lost_end(struct written *f)
 
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return 0;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
 	end = lost_at ? dirty_unstable_end(&f->dirty, lost_at) : 0;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return end;
 }
 
@@ -96,12 +96,12 @@ bool written_is_one(struct written *f, bool whole)
 	uint64_t fresh = dirty_bytes(&f->dirty, DIRTY_NEW), gen;
 	bool one;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	one = fresh && fresh <= f->all->wsize && !dirty_bytes(&f->dirty, DIRTY_WRITING) &&
 	      !filedata_dirty(f->data, &gen);
 	if (whole)
 		one = one && !f->next_id && fresh == written_end(f) && fresh <= WHOLE_FILE_MAX;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return one;
 }
 
@@ -120,13 +120,13 @@ void written_list_locked(struct written *f)
 
 	if (!all || any == f->listed)
 		return;
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	if (any)
 		LIST_INSERT_HEAD(&all->files, f, link);
 	else
 		LIST_REMOVE(f, link);
 	f->listed = any;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 }
 
 /* The server may have lost bytes of f, and another client may have written in the same place: a
@@ -148,10 +148,10 @@ void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since)
 {
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dirty_cut(&f->dirty, off, len, since);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void written_cut_begin(struct written *f, struct written_cut *cut)
@@ -159,9 +159,9 @@ void written_cut_begin(struct written *f, struct written_cut *cut)
 	cut->begun = dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
 	if (!cut->begun)
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dirty_cut_begin(&f->dirty, &cut->dirty, clock_ns());
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
@@ -177,14 +177,14 @@ void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, u
 	if (!cut->begun)
 		return;
 	cut->begun = false;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	lost = f->dirty.lost;
 	dirty_cut_end(&f->dirty, &cut->dirty, off, len);
 	give_up_locked(f);
 	if (lost)
 		begin_again_locked(f, 0);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (!lost)
 		return;
 	written_redone(f);
@@ -204,14 +204,14 @@ void writeback_give_up(struct writer *by)
 
 	if (!gen)
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dirty_give_up(&f->dirty, &by->owner, gen);
 	written_list_locked(f);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE) && !dirty_bytes(&f->dirty, DIRTY_WRITING)) {
 		filedata_given_up(f->data);
 		f->stuck = false;
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 bool writeback_close(struct writer *by)
@@ -219,11 +219,11 @@ bool writeback_close(struct writer *by)
 	struct written *f = by->to;
 	bool none;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	dirty_forget(&f->dirty, &by->owner);
 	written_list_locked(f);
 	none = !by->owner.extents;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return none;
 }
 
@@ -265,9 +265,9 @@ void written_redo_locked(struct written *f)
 void written_redone(struct written *f)
 {
 	writeout_send_all(f, false, NULL);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	written_all_sent_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void writeback_redo(struct written *f)
@@ -276,9 +276,9 @@ void writeback_redo(struct written *f)
 		filedata_redone(f->data);
 		return;
 	}
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	written_redo_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	written_redone(f);
 }
 
@@ -321,9 +321,9 @@ void writeback_commit(struct written *f)
 
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	commit = !f->stuck && written_commits_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (commit)
 		writeout_commit(f);
 }
@@ -366,7 +366,7 @@ enum commit_refused written_refused(struct written *f, struct rpc_cred *by)
 	struct writeback_wait *w, *next = NULL;
 	bool any = false;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_FOREACH (w, &f->waits, link) {
 		if (!w->commits)
 			continue;
@@ -381,7 +381,7 @@ enum commit_refused written_refused(struct written *f, struct rpc_cred *by)
 		f->committing = false;
 		f->stuck = true;
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return next ? COMMIT_AGAIN : any ? COMMIT_NEVER : COMMIT_LATER;
 }
 
@@ -389,7 +389,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 {
 	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	f->committing = false;
 	f->stuck = failed;
 	if (redo) {
@@ -403,7 +403,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 		committed_locked(f, gen, &done);
 	}
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	tell(&done);
 }
 
@@ -435,7 +435,7 @@ void written_look(struct written *f)
 	struct writeback_wait *w, *next;
 	bool commit = false;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (is_done_locked(f, w)) {
@@ -449,7 +449,7 @@ void written_look(struct written *f)
 		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)
 		commit = true;
 	f->committing |= commit;
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (commit)
 		writeout_commit(f);
 	tell(&done);
@@ -467,15 +467,15 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 	w->target = UINT64_MAX;
 	w->rounds = 0;
 	all->ops->hold(f); /* the callback of w may release f */
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	written_join_locked(f, all);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	writeout_send_all(f, level != WRITTEN, w);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	w->waits = true;
 	TAILQ_INSERT_TAIL(&f->waits, w, link);
 	written_all_sent_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	written_look(f);
 	all->ops->release(f);
 	return true;
@@ -485,13 +485,13 @@ bool writeback_unwait(struct written *f, struct writeback_wait *w)
 {
 	bool waited;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	waited = w->waits;
 	w->waits = false;
 	if (waited) {
 		TAILQ_REMOVE(&f->waits, w, link);
 		writeout_forget_locked(f, w);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return waited;
 }

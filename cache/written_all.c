@@ -57,7 +57,7 @@ struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit)
 	all->ops = ops;
 	all->memory = (struct dirty_memory){.get = get, .put = put, .ctx = all};
 	all->limit = limit;
-	pthread_mutex_init(&all->lock, NULL);
+	mutex_init(&all->lock);
 	batch_pool_init(&all->parts);
 	SLIST_INIT(&all->spare);
 	LIST_INIT(&all->files);
@@ -77,7 +77,7 @@ struct writeback *writeback_free(struct writeback *all)
 		writeout_destroy(x);
 	}
 	batch_pool_finish(&all->parts);
-	pthread_mutex_destroy(&all->lock);
+	mutex_destroy(&all->lock);
 	free(all);
 	return NULL;
 }
@@ -130,11 +130,11 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 	struct written *f = by->to;
 	enum dirty_put r;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	put_begin_locked(f, all);
 	r = dirty_put(&f->dirty, &by->owner, off, data, len, took);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	writeback_count(&all->stats.gathered, *took);
 	if (r == DIRTY_BUSY)
 		writeout_send_all(f, false, NULL);
@@ -151,11 +151,11 @@ enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t
 
 	if (!charge(all, buf->size))
 		return DIRTY_FULL;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	put_begin_locked(f, all);
 	r = dirty_take(&f->dirty, &by->owner, off, buf, at, len);
 	written_list_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (r != DIRTY_DONE) {
 		atomic_fetch_sub(&all->used, buf->size);
 		return r;
@@ -172,7 +172,7 @@ unsigned writeback_files(struct writeback *all, unsigned n, struct written *file
 	struct written *f;
 	unsigned got = 0;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	LIST_FOREACH (f, &all->files, link) {
 		if (n && n--)
 			continue;
@@ -181,7 +181,7 @@ unsigned writeback_files(struct writeback *all, unsigned n, struct written *file
 		all->ops->hold(f);
 		file[got++] = f;
 	}
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return got;
 }
 
@@ -189,13 +189,13 @@ struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh)
 {
 	struct written *f;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	LIST_FOREACH (f, &all->files, link)
 		if (nfs_fh_equal(f->fh, fh))
 			break;
 	if (f)
 		all->ops->hold(f);
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return f;
 }
 
@@ -205,9 +205,9 @@ static void push(struct written *f)
 	bool commit;
 
 	writeout_send_all(f, false, NULL);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	commit = written_commits_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (commit)
 		writeout_commit(f);
 }
@@ -231,20 +231,20 @@ static void send_old(struct written *f)
 {
 	bool old, starved, commit;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	old = dirty_bytes(&f->dirty, DIRTY_NEW) && f->since + AGE_NS <= clock_ns();
 	starved = f->starved;
 	f->starved = false;
 	commit = written_is_old_locked(f) && written_commits_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (commit)
 		writeout_commit(f);
 	if (!old && !starved)
 		return;
 	writeout_send_all(f, false, NULL);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	written_all_sent_locked(f);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	written_look(f);
 }
 
@@ -258,9 +258,9 @@ bool writeback_sync(struct writeback *all)
 	bool left;
 
 	for_all(all, push);
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	left = all->under_way || !LIST_EMPTY(&all->files);
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return left;
 }
 
@@ -268,9 +268,9 @@ bool writeback_busy(struct writeback *all)
 {
 	bool busy;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	busy = all->under_way;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return busy;
 }
 
@@ -278,12 +278,12 @@ bool writeback_unwait_room(struct writeback *all, struct writeback_room *w)
 {
 	bool waited;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	waited = w->waits;
 	w->waits = false;
 	if (waited)
 		TAILQ_REMOVE(&all->rooms, w, link);
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return waited;
 }
 
@@ -292,15 +292,15 @@ bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
 	struct writeback_room *one;
 	uint64_t id;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	id = w->id = all->next_room++;
 	w->waits = true;
 	TAILQ_INSERT_TAIL(&all->rooms, w, link);
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	writeback_count(&all->stats.full, 1);
 	for_all(all, push);
 	/* w may have ended and be freed from here on */
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	TAILQ_FOREACH (one, &all->rooms, link)
 		if (one->id == id)
 			break;
@@ -310,6 +310,6 @@ bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
 		one->waits = false;
 		TAILQ_REMOVE(&all->rooms, one, link);
 	}
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return !one;
 }
