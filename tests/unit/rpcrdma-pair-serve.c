@@ -112,10 +112,12 @@ static void serve(void *ctx, struct rpc_req *req)
 	struct pair *p = ctx;
 
 	p->last_res_max = req->res_max;
-	p->last_sink_max = req->sink_max;
+	p->last_sink_max = 0;
 	p->last_nsinks = req->nsinks;
-	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++)
+	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++) {
 		p->last_sink[i] = req->sink[i];
+		p->last_sink_max += req->sink[i];
+	}
 	if (req->proc == PAIR_LATER) {
 		pthread_mutex_lock(&p->lock);
 		p->later[p->nlater++] = req;

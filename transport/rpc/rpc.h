@@ -312,7 +312,6 @@ struct rpc_req {
 				* backchannel */
 	uint32_t res_max;      /* most bytes of results that the requester can take, without
 				* payloads */
-	uint32_t sink_max;     /* bytes of the requester's Write chunks (0: payload goes inline) */
 	unsigned nsinks;       /* of the Write chunks, listed in sink[]; there may be more */
 	uint32_t sink[XDR_MAX_PAYLOADS]; /* bytes of each, see rpc_req_room() */
 	/* The sinks are places of a Transmit Request (rpcrdma_rtr.h). Each sink is for a result of

@@ -212,7 +212,6 @@ int rpc_auth_unwrap_args(struct rpc_req *req)
 	if (!a->ops->unwrap_args)
 		return 0;
 	req->res_max = less(req->res_max, a->ops->wrap_more);
-	req->sink_max = 0;
 	req->nsinks = 0;
 	if (req->args.npayloads || a->ops->unwrap_args(a, req, &req->args, &plain) < 0) {
 		mem_buf_unref(plain);

@@ -125,7 +125,7 @@ int rpc_auth_unwrap(struct rpc_call *call, struct xdr_in *res, struct mem_buf **
  * judges req, received as msg. An unknown flavor is rejected. */
 enum rpc_verdict rpc_auth_accept(struct rpc_auth *const *more, struct rpc_req *req,
 	const struct rpc_call_hdr *h, const uint8_t *msg);
-/* Unwraps the arguments, and reduces res_max, sink_max and nsinks by the flavor's needs. 0 or
+/* Unwraps the arguments, and reduces res_max and nsinks by the flavor's needs. 0 or
  * -EBADMSG. */
 int rpc_auth_unwrap_args(struct rpc_req *req);
 /* Wraps the results into another req->msg. 0, -ENOMEM or -EMSGSIZE. */

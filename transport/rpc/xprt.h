@@ -151,9 +151,9 @@ int rpc_req_sink(const struct rpc_req *req, unsigned i);
 void rpc_req_unhold(struct rpc_req *req);
 /* Reads the RPC header of a received message. msg: a cursor at the XID word, with its placed
  * payloads, not yet moved. buf: the block of msg's bytes, to be referenced. 0, or -EBADMSG if the
- * message is no RPC call (too short, another message type): count the message and rpc_req_free(). A
- * call with a bad header, version or credential is a request all the same. Then set res_max,
- * sink_max, xprt_priv, and deliver. */
+ * message is no RPC call (too short, another message type): rpc_req_free(). A call with a bad
+ * header, version or credential is a request all the same. Then set res_max, xprt_priv, and
+ * deliver. */
 int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in *msg);
 /* Hands req to up.request(), or answers alone a request that must be denied (RFC 5531 section
  * 9). */

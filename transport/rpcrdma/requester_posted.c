@@ -30,7 +30,7 @@ struct rpcrdma_posted *rpcrdma_posted_new_locked(struct rpcrdma_conn *c)
 		p->reply_buf = p->gathered = NULL;
 		p->pull = NULL;
 		p->reply = (struct rpcrdma_msg){0};
-		p->closed = p->long_reply = p->repeat = false;
+		p->closed = p->repeat = false;
 	}
 	return p;
 }

@@ -283,7 +283,6 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 		if (!h->has_reply)
 			return rpcrdma_bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
 		xdr_in_init(&p->in, p->reply_buf->data, (size_t)n);
-		p->long_reply = true;
 	} else {
 		if (n)
 			return rpcrdma_bad_reply(
@@ -389,7 +388,6 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
 			h->xid, wc->inv_stag);
 	if (!p) {
-		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
 		if (done)
 			c->old_ops->send_done(c, h->xid);

@@ -83,7 +83,7 @@ static void plan_inval(
 static void set_room(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
-	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0, sinks = 0;
+	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0;
 	const struct rpcrdma_dialect *d = c->dialect;
 
 	if (t->placed) {
@@ -101,12 +101,10 @@ static void set_room(
 	for (unsigned i = 0; i < t->nwrites; i++) {
 		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
 
-		sinks += n;
 		if (i < XDR_MAX_PAYLOADS)
 			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
 	}
 	req->res_max = room > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)room;
-	req->sink_max = sinks > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)sinks;
 }
 
 void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
@@ -132,10 +130,8 @@ void rpcrdma_deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 			c, t->xid, t->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_CHUNK});
 		goto out;
 	}
-	if (rpc_req_parse(req, t->msg, &in)) {
-		c->count.malformed++;
+	if (rpc_req_parse(req, t->msg, &in))
 		goto out;
-	}
 	set_room(c, req, t);
 	req->xprt_priv = t;
 	if (!c->dialect->legacy || !c->old_ops->ccp_serve(c, req))
@@ -185,8 +181,6 @@ static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int 
 {
 	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
 		c->old_ops->handle_done(c, h);
-	else
-		c->count.malformed++;
 }
 
 void rpcrdma_handle_call(

@@ -162,7 +162,6 @@ struct rpcrdma_posted {
 	struct rpcrdma_taken *pull; /* the Read chunks of the reply, read or being read; or NULL */
 	struct rpcrdma_msg reply;   /* the message of the reply */
 	bool closed;		    /* PROV_WC_WITHDRAWN has come */
-	bool long_reply;	    /* in the Reply chunk */
 	bool repeat;		    /* refused, and to be sent again in another form */
 	struct seg placed[RPCRDMA_PIECES]; /* where Sends have put the result */
 	struct xdr_in in;
@@ -214,11 +213,6 @@ struct rpcrdma_taken {
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
-struct rpcrdma_counts {	    /* progress thread */
-	uint64_t late;	    /* replies without a call */
-	uint64_t malformed; /* messages dropped for their form */
-};
-
 struct rpcrdma_conn {
 	struct rpc_xprt x; /* first */
 	bool requester;
@@ -265,7 +259,6 @@ struct rpcrdma_conn {
 	uint64_t held_since; /* ... and when the first was posted */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_posted_list ended; /* about to go to `spare` */
-	struct rpcrdma_counts count;
 	uint64_t spin_ns;
 	unsigned spin_misses, spin_skip; /* vain polls in a row; sleeps without a poll */
 

@@ -79,7 +79,6 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	}
 	rc = rpcrdma_decode(c, h, r->buf->data + c->recv_off, wc->len);
 	if (rc == -EMSGSIZE) {
-		c->count.malformed++;
 		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
 		rpcrdma_recv_done(c, r);
 		return;

@@ -125,7 +125,6 @@ void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!l) {
-		c->count.late++;
 		log_data("%s: RDMA_DONE %08x is for no reply: dropped", c->x.peer, h->xid);
 		return;
 	}

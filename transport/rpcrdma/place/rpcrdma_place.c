@@ -375,7 +375,7 @@ static uint32_t capped(uint64_t n)
 void rpcrdma_set_places(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
-	uint64_t hlen = RPCRDMA_RTR_HDR + RPCRDMA_REPLY_HDR, sinks = 0, by_send = 0;
+	uint64_t hlen = RPCRDMA_RTR_HDR + RPCRDMA_REPLY_HDR, by_send = 0;
 	uint64_t room = c->x.inline_send, taken = hlen + t->nsegs * sizeof(struct rpcrdma_seg);
 
 	if (c->place.ops)
@@ -392,14 +392,12 @@ void rpcrdma_set_places(
 			if (room > RPCRDMA_RTR_MSG - hlen)
 				room = RPCRDMA_RTR_MSG - hlen;
 		}
-		sinks += n;
 		req->sink[i] = capped(n);
 		req->sink_for[i].begin = at->begin;
 		req->sink_for[i].end = at->end;
 	}
 	req->nsinks = t->nplaces;
 	req->res_max = capped(room);
-	req->sink_max = capped(sinks);
 }
 
 /* --- errors ------------------------------------------------------------------------------------
