@@ -101,7 +101,7 @@ typedef _Atomic uint64_t cache_counter;
 
 struct cache_stats {
 	cache_counter hits;    /* requests answered from VALID blocks at once */
-	cache_counter joined;  /* times that a request waited for a READ under way */
+	cache_counter joined;  /* times that a request waited for a READ in flight */
 	cache_counter misses;  /* requests with an absent block */
 	cache_counter fetches; /* READs into blocks */
 	cache_counter evicted; /* blocks */
@@ -121,11 +121,11 @@ struct cache_stats *cache_stats(struct cache *c);
 size_t cache_bytes(const struct cache *c);
 size_t cache_limit(const struct cache *c);
 /* Sets another limit, and evicts blocks until the bytes in use are within the limit. READING blocks
- * stay, and so do blocks of files whose lock is taken. No effect on a cache made with limit 0. */
+ * stay, and so do blocks of files with a taken lock. No effect on a cache made with limit 0. */
 void cache_set_limit(struct cache *c, size_t limit);
 
 void cache_file_init(struct cache_file *f);
-/* No READ may be under way into a block of f. */
+/* No READ into a block of f may be in flight. */
 void cache_file_finish(struct cache_file *f);
 
 /* --- looking ---------------------------------------------------------------------------------- */

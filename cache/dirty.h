@@ -73,7 +73,7 @@ struct dirty_extent {
 	uint32_t len, room; /* room: len and the bytes that may be added */
 	uint32_t before;    /* bytes of the same stream in front of the extent */
 	enum dirty_state state;
-	bool lost;     /* UNSTABLE: the server restarted while a cut was under way */
+	bool lost;     /* UNSTABLE: the server restarted while a cut was in flight */
 	uint64_t sent; /* WRITING, UNSTABLE: when the WRITE was sent */
 	/* WRITING, UNSTABLE: the number of the byte-range lock that covered the extent's bytes at
 	 * the WRITE (nfs_lock_guard()). 0: no lock, or the lock was no longer held at
@@ -152,7 +152,7 @@ void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, b
 /* A COMMIT has succeeded. Drops the UNSTABLE extents with this gen or an earlier one. */
 void dirty_committed(struct dirty_file *d, uint64_t gen);
 /* The server may have lost the UNSTABLE data, which becomes NEW. replaced: when another client was
- * last seen to have changed the file (0: never). Extents whose WRITE was sent before `replaced` are
+ * last seen to have changed the file (0: never). Extents sent by a WRITE before `replaced` are
  * dropped: the server may have the other client's bytes in their place. But an extent stays if the
  * lock on its bytes was held all the time. guard() is nfs_lock_guard() of the bytes, and returns
  * the same number as at the WRITE in that case. */
@@ -176,7 +176,7 @@ void dirty_give_up(struct dirty_file *d, struct dirty_owner *by, uint64_t gen);
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);
 /* Is any byte of [off, off + len) UNSTABLE by a WRITE that was sent at `until` or earlier? */
 bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
-/* The end of the last UNSTABLE extent of the file whose WRITE was sent at `until` or earlier; 0:
+/* The end of the last extent of the file that is UNSTABLE by a WRITE sent at `until` or earlier; 0:
  * none. */
 uint64_t dirty_unstable_end(struct dirty_file *d, uint64_t until);
 

@@ -44,14 +44,14 @@ struct fetcher {
 	struct readahead ahead GUARDED_BY(lock);
 	/* the cache's count of wasted blocks at the last request */
 	uint64_t wasted GUARDED_BY(lock);
-	unsigned pending GUARDED_BY(lock);	  /* fetches and requests under way */
+	unsigned pending GUARDED_BY(lock);	  /* fetches in flight and requests */
 	GUARDED_BY(lock) void (*idle)(void *ctx); /* NULL: the owner does not wait */
 	void *ctx GUARDED_BY(lock);
 };
 
 /* All fetches of a mount. */
 struct fetches *fetches_new(struct cache *c);
-/* No fetch may be under way. Accepts NULL, returns NULL. */
+/* No fetch may be in flight. Accepts NULL, returns NULL. */
 struct fetches *fetches_free(struct fetches *all);
 /* From now on READs of at most rsize bytes are sent to client. All READs end before client does. */
 void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsize);
@@ -66,8 +66,8 @@ struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len
 void fetcher_release(struct fetcher *f);
 /* The request had to wait for a READ in flight (readahead_waited()). */
 void fetcher_waited(struct fetcher *f, uint64_t off);
-/* Calls idle(ctx) when no fetch and no request is under way, perhaps before this function returns.
- * Later no fetch may begin. */
+/* Calls idle(ctx) when no fetch is in flight and no request is left, perhaps before this function
+ * returns. Later no fetch may begin. */
 void fetcher_stop(struct fetcher *f, void (*idle)(void *ctx), void *ctx);
 
 /* Sends READs for the data that plan wants ahead. */

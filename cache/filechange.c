@@ -9,7 +9,7 @@
 
 #include "transport/clock.h"
 
-#define LINKS_MAX 64u /* WRITEs whose answers may overtake the answer to an earlier WRITE */
+#define LINKS_MAX 64u /* WRITEs that may be answered before an earlier WRITE is */
 
 struct filechange_links {
 	unsigned n;

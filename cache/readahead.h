@@ -91,7 +91,7 @@ struct readahead_plan readahead_note(
  * more than the memory holds. Halves the limit of a window. A reader that waits gets the limit back
  * little by little. */
 void readahead_wasted(struct readahead *r);
-/* The request had to wait for a READ under way. */
+/* The request had to wait for a READ in flight. */
 void readahead_waited(struct readahead *r, uint64_t off);
 
 #endif

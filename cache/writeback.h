@@ -26,8 +26,8 @@
  * a byte-range lock of this mount from the WRITE until now. No other client has changed those
  * bytes, so they are written again (nfs_lock_guard()).
  *
- * A READ of the range would prove nothing: a server whose sync has failed reads from memory what
- * its disk does not have. One case stays unproved, over NFSv4 where the change attribute does not
+ * A READ of the range would prove nothing: after a failed sync a server may read from memory bytes
+ * that are not on the disk. One case stays unproved, over NFSv4 where the change attribute does not
  * count changes: a WRITE hides a change by another client just before the WRITE. If that WRITE is
  * also the first with the new verifier, the data from before is written again.
  *
@@ -97,9 +97,9 @@ struct writer {
 };
 
 enum written_level {
-	WRITTEN, /* the server has the data */
-	SENT,	 /* the server has the data; STABLE, too, if one WRITE could carry all */
-	STABLE,	 /* the server has the data, and keeps the data in a restart */
+	WRITTEN,    /* the server has the data */
+	TRY_STABLE, /* WRITTEN; STABLE if one WRITE can carry all */
+	STABLE,	    /* the server has the data, and keeps the data in a restart */
 };
 
 /* A caller's wait until all data written before has reached a level, or has been lost (filedata

@@ -137,7 +137,7 @@ static void give_up_locked(struct written *f) REQUIRES(f->lock)
 		return;
 	log_always_error(
 		"the server restarted before %llu bytes of a file were committed, and another "
-		"client has changed the file: they are not written again and may be lost",
+		"client has changed the file: the bytes are not written again and may be lost",
 		(unsigned long long)f->dirty.given_up);
 	f->dirty.given_up = 0;
 	filedata_lost(f->data, -EIO);
@@ -285,9 +285,8 @@ void writeback_redo(struct written *f)
 bool written_restarted(enum filedata_verf is)
 {
 	if (is == FILEDATA_LOST)
-		log_always_error(
-			"the server restarted before data of a file was committed: what was "
-			"written by O_DIRECT, appended or copied may be lost");
+		log_always_error("the server restarted before data of a file was committed: data "
+				 "written by O_DIRECT, appended or copied may be lost");
 	return is != FILEDATA_SAME;
 }
 

@@ -66,6 +66,12 @@ static int say_unknown(const char *word)
 	return 2;
 }
 
+static void list(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		tell(out, &commands[i]);
+}
+
 static int run_help(int argc, char **argv)
 {
 	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
@@ -75,7 +81,7 @@ static int run_help(int argc, char **argv)
 		return 2;
 	}
 	if (argc == 1) {
-		command_list(stdout);
+		list(stdout);
 		printf("\nrnfs help options lists the options of a mount, rnfs -h shows how to "
 		       "mount\n");
 	} else if (!strcmp(argv[1], "options")) {
@@ -99,10 +105,4 @@ int command_run(int argc, char **argv)
 	const struct command *c = find(argv[0]);
 
 	return c ? c->run(argc, argv) : 2;
-}
-
-void command_list(FILE *out)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		tell(out, &commands[i]);
 }

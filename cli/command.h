@@ -21,7 +21,4 @@ bool command_known(const char *word);
  * sentence. For processes with one thread. */
 int command_run(int argc, char **argv);
 
-/* Prints one line for each command. */
-void command_list(FILE *out);
-
 #endif

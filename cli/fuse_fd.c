@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #define PREFIX	     "/dev/fd/"
-#define FUSE_MAJOR   10 /* misc */
-#define FUSE_MINOR   229
 #define INIT_WAIT_MS 1000
 #define FIRST_PIDNS  0xeffffffcul /* the kernel's PROC_PID_INIT_INO */
 

@@ -14,6 +14,9 @@
 
 #include "transport/err.h"
 
+#define FUSE_MAJOR 10 /* the device number of /dev/fuse: misc */
+#define FUSE_MINOR 229
+
 /* Does the path of a mount point mean an open descriptor? */
 bool fuse_fd_meant(const char *path);
 

@@ -65,20 +65,8 @@ void json_number(struct json *j, const char *name, uint64_t n)
 	fprintf(j->out, "%" PRIu64, n);
 }
 
-void json_signed(struct json *j, const char *name, int64_t n)
-{
-	member(j, name);
-	fprintf(j->out, "%" PRId64, n);
-}
-
 void json_seconds(struct json *j, const char *name, uint64_t ns)
 {
 	member(j, name);
 	fprintf(j->out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
-}
-
-void json_null(struct json *j, const char *name)
-{
-	member(j, name);
-	fputs("null", j->out);
 }

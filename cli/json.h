@@ -25,9 +25,7 @@ void json_end(struct json *j, char bracket);
 
 void json_text(struct json *j, const char *name, const char *text);
 void json_number(struct json *j, const char *name, uint64_t n);
-void json_signed(struct json *j, const char *name, int64_t n);
 /* Seconds, to the nanosecond. */
 void json_seconds(struct json *j, const char *name, uint64_t ns);
-void json_null(struct json *j, const char *name);
 
 #endif

@@ -16,8 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define FUSE_MAJOR 10 /* misc */
-#define FUSE_MINOR 229
+#include "cli/fuse_fd.h"
 
 /* libfuse looks in the first of the directories, then in PATH. */
 static bool find_fusermount(char *path)

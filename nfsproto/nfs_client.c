@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_client: the version-neutral front. Checks the operations from above, once, for all back ends;
- * resolves the server's name; hands operations to the back end.
+ * nfs_client: the version-neutral front. Checks the operations from above, once, for all back ends,
+ * and hands them to the back end.
  */
 #include "nfsproto/nfs_client.h"
 
@@ -12,157 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfsproto/nfs_address.h"
-#include "nfsproto/nfs_backend.h"
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_unsure.h"
+#include "nfsproto/v3/nfs3_backend.h"
+#include "nfsproto/v4/nfs4_backend.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define NFS_PORT_TCP   2049
-#define NFS_PORT_RDMA  20049 /* RFC 8267 section 8 */
-#define NFS_IO_MAX     (1u << 20)
-#define NFS_IO_MIN     1024u
-#define FIRST_LEAST_MS 1000u
-
-const char *nfs_op_name(enum nfs_op_type t)
-{
-	static const char *const names[NFS_OP_TYPES] = {
-		[NFS_LOOKUP] = "LOOKUP",
-		[NFS_GETATTR] = "GETATTR",
-		[NFS_SETATTR] = "SETATTR",
-		[NFS_ACCESS] = "ACCESS",
-		[NFS_READLINK] = "READLINK",
-		[NFS_OPEN] = "OPEN",
-		[NFS_CLOSE] = "CLOSE",
-		[NFS_READ] = "READ",
-		[NFS_WRITE] = "WRITE",
-		[NFS_COMMIT] = "COMMIT",
-		[NFS_CREATE] = "CREATE",
-		[NFS_REMOVE] = "REMOVE",
-		[NFS_RENAME] = "RENAME",
-		[NFS_LINK] = "LINK",
-		[NFS_READDIR] = "READDIR",
-		[NFS_STATFS] = "STATFS",
-		[NFS_LOCK] = "LOCK",
-		[NFS_LOCKT] = "LOCKT",
-		[NFS_SEEK] = "SEEK",
-		[NFS_ALLOCATE] = "ALLOCATE",
-		[NFS_COPY] = "COPY",
-		[NFS_GETXATTR] = "GETXATTR",
-		[NFS_SETXATTR] = "SETXATTR",
-		[NFS_LISTXATTR] = "LISTXATTR",
-		[NFS_REMOVEXATTR] = "REMOVEXATTR",
-		[NFS_GETACL] = "GETACL",
-		[NFS_SETACL] = "SETACL",
-	};
-
-	return (unsigned)t < NFS_OP_TYPES ? names[t] : "unknown";
-}
-
-void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step)
-{
-	struct rpc_client_info i;
-
-	rpc_client_info(rpc, &i);
-	err_set(e, ERR_ACCESS,
-		"%s ends each connection without an answer (%s): %sit does not serve user %u of "
-		"this machine (rnfs-serve: --allow-users, --clients)",
-		server, step,
-		i.proto == RPC_TCP ? "its port is one for RDMA (use proto=iwarp or proto=rdma), or "
-				   : "",
-		(unsigned)geteuid());
-}
-
-/* --- connecting ---------------------------------------------------------------------------- */
-
-static unsigned default_port(const struct nfs_mount_params *p)
-{
-	if (p->port)
-		return p->port;
-	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
-}
-
-/* Keeps the untried addresses. Returns their number. */
-static unsigned drop_tried(struct dial_addr *a, unsigned n)
-{
-	unsigned left = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (a[i].outcome == DIAL_UNTRIED)
-			a[left++] = a[i];
-	return left;
-}
-
-/* Tries all addresses in parallel. If the one that connected fails later, in the hand-shake, tries
- * the remaining addresses. */
-static struct rpc_client *connect_any(
-	struct rpc_client_params *rp, struct dial_addr *a, unsigned n, struct err *e)
-{
-	struct rpc_client *c = NULL;
-	unsigned left = n;
-
-	for (n++; left && left < n && !c; left = drop_tried(a, n)) {
-		struct err one = {.kind = ERR_NONE};
-
-		n = left;
-		rp->choice = a;
-		rp->nchoice = n;
-		c = rpc_client_new(rp, &one);
-		rp->peer = dial_chosen(a, n)->ss;
-		rp->peer_len = dial_chosen(a, n)->len;
-		if (!c)
-			err_set(e, one.kind, "%s", one.msg);
-	}
-	rp->choice = NULL;
-	rp->nchoice = 0;
-	return c;
-}
-
-/* Tries one after the other, each for its share of the time: RDMA devices connect in several
- * steps. */
-static struct rpc_client *connect_each(
-	struct rpc_client_params *rp, const struct dial_addr *a, unsigned n, struct err *e)
-{
-	struct rpc_client *c = NULL;
-
-	rp->first_ms = rp->connect_ms / n > FIRST_LEAST_MS ? rp->connect_ms / n : FIRST_LEAST_MS;
-	if (rp->first_ms > rp->connect_ms)
-		rp->first_ms = rp->connect_ms;
-	for (unsigned i = 0; i < n && !c; i++) {
-		struct err one = {.kind = ERR_NONE};
-
-		rp->peer = a[i].ss;
-		rp->peer_len = a[i].len;
-		c = rpc_client_new(rp, &one);
-		if (!c)
-			err_set(e, one.kind, "%s", one.msg);
-	}
-	rp->first_ms = 0;
-	return c;
-}
-
-struct rpc_client *nfs_connect(
-	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
-{
-	struct dial_addr a[DIAL_ADDRS_MAX];
-	unsigned n = nfs_address_find(p->host, p->family, (uint16_t)default_port(p), a, e);
-
-	if (!n)
-		return NULL;
-	rp->proto = p->proto;
-	rp->peer_name = p->host;
-	rp->pool = p->pool;
-	rp->connect_ms = p->connect_ms;
-	rp->timeo_ms = p->timeo_ms;
-	rp->retrans = p->retrans;
-	rp->soft = p->soft;
-	rp->may_be_unwanted = true;
-	rp->rdma_versions = p->rdma_versions;
-	rp->inline_size = p->inline_size;
-	rp->credits = p->credits;
-	rp->crc = p->crc;
-	return p->proto == RPC_RDMA ? connect_each(rp, a, n, e) : connect_any(rp, a, n, e);
-}
+#define NFS_IO_MAX (1u << 20)
+#define NFS_IO_MIN 1024u
 
 /* --- life of a client ---------------------------------------------------------------------- */
 
@@ -259,53 +117,6 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 	return bounded(p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e), p->pool);
 }
 
-void nfs_client_init(
-	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p)
-{
-	c->backend = backend;
-	c->up = p->upcalls;
-	c->up_ctx = p->upcalls_ctx;
-}
-
-void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh)
-{
-	if (c->up && c->up->recalled)
-		c->up->recalled(c->up_ctx, fh);
-}
-
-bool nfs_tell_flush(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
-{
-	if (c->up && c->up->flush)
-		return c->up->flush(c->up_ctx, fh, id);
-	nfs_deleg_flushed(c, fh, id);
-	return true;
-}
-
-bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *size,
-	uint64_t *change, bool *modified)
-{
-	return c->up && c->up->inquired && c->up->inquired(c->up_ctx, fh, size, change, modified);
-}
-
-void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
-{
-	if (c->up && c->up->lost)
-		c->up->lost(c->up_ctx, fh, what);
-}
-
-void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
-	const struct nfs_data_attr *attr, uint64_t asked)
-{
-	if (attr->have && c->up && c->up->attributes)
-		c->up->attributes(c->up_ctx, fh, attr, asked);
-}
-
-void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what)
-{
-	if (c->up && c->up->connection)
-		c->up->connection(c->up_ctx, what);
-}
-
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
 	if (c)
@@ -316,13 +127,6 @@ struct nfs_client *nfs_client_free(struct nfs_client *c)
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 {
 	c->leave_by = ns;
-}
-
-uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms)
-{
-	uint64_t usual = clock_ns() + ms * NSEC_PER_MSEC;
-
-	return c->leave_by && c->leave_by < usual ? c->leave_by : usual;
 }
 
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 void walk_say(struct walk *w, unsigned depth, const char *fmt, ...)
 {
@@ -55,7 +55,8 @@ uint32_t walk_count(struct walk *w, size_t elem_min)
 	return xdr_in_ok(&w->x) ? n : 0;
 }
 
-void walk_segment(struct walk *w, unsigned depth, const char *label)
+/* Reads one segment, and writes the segment down behind a label. */
+static void read_segment(struct walk *w, unsigned depth, const char *label)
 {
 	uint32_t handle = xdr_get_u32(&w->x), length = xdr_get_u32(&w->x);
 	uint64_t offset = xdr_get_u64(&w->x);
@@ -71,7 +72,7 @@ void walk_segments(struct walk *w, unsigned depth)
 	if (!n)
 		walk_say(w, depth, "empty");
 	while (n-- && xdr_in_ok(&w->x))
-		walk_segment(w, depth, "segment:");
+		read_segment(w, depth, "segment:");
 }
 
 void walk_lists(struct walk *w)
@@ -83,7 +84,7 @@ void walk_lists(struct walk *w)
 	while (walk_present(w)) {
 		w->chunks = true;
 		snprintf(label, sizeof(label), "Read, position %" PRIu32 ":", xdr_get_u32(&w->x));
-		walk_segment(w, 0, label);
+		read_segment(w, 0, label);
 	}
 	walk_what(w, "the Write list");
 	while (walk_present(w)) {

@@ -33,8 +33,6 @@ void walk_refuse(struct walk *w, const char *why);
 bool walk_present(struct walk *w);
 /* Reads the number of the following elements, each of at least elem_min bytes. */
 uint32_t walk_count(struct walk *w, size_t elem_min);
-/* Reads one segment, and writes the segment down behind a label. */
-void walk_segment(struct walk *w, unsigned depth, const char *label);
 /* Reads the segments of a counted array. */
 void walk_segments(struct walk *w, unsigned depth);
 /* Reads the Read list, the Write list and the Reply chunk (RFC 8166 section 4.1.2). */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "contrib/rnfs-wire/walk.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
 
 /* --- of 2019 ---------------------------------------------------------------------------------- */
 

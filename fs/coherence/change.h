@@ -51,7 +51,7 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
  * `born`. Is it then unknown whether the kernel takes the attributes? If so, this function has made
  * the kernel discard the attributes. */
 bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born);
-/* Such an append, counted in inode.astray, is about to be answered. */
+/* Such an append, counted in inode.append.astray, is about to be answered. */
 void change_astray_end(const struct fs *fs, struct inode *ino);
 /* change_look() for attributes that the kernel is about to be told: data that the kernel reads
  * while it believes the attributes must not be older. */

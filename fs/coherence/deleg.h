@@ -5,12 +5,12 @@
  *
  * The server recalls a delegation before another client changes the file or, if the file is
  * delegated to write, before another client looks at the file. Until then all notes about the file
- * are true, however old they are. A process that is known to have the right opens the file to read,
- * or also to write, without a call to the server.
+ * are valid, however old they are. A process that is known to have the right opens the file to
+ * read, or also to write, without a call to the server.
  *
  * The NFS client keeps the delegation, and knows whether the mount still holds it
  * (nfs_deleg_holds()). An inode has the number of its delegation, and the time from which the
- * delegation counts (deleg_at): answers to calls sent after deleg_at stay true. An OPEN brings
+ * delegation counts (inode.deleg.at): answers to calls sent later stay valid. An OPEN brings
  * attributes and rights at least as new as the delegation. So both count as of the answer to the
  * OPEN, unless this mount has changed the file meanwhile, or may be about to.
  *
@@ -23,6 +23,10 @@
  *                returned (recall.h).
  *
  * The removal of a name of the file returns either delegation.
+ *
+ * close(2) under a delegation to write waits for the WRITEs: only then does the server say that
+ * there is no room. The protocol would allow close(2) not to wait, within space_limit. But a
+ * program that has closed a file on NFS relies on the data being on another machine.
  *
  * The kernel believes attributes of a delegated file no longer than those of any file that does not
  * change (acregmax in nfs(5)). If this machine is cut off from the server, no recall can end the

@@ -24,7 +24,8 @@ struct fuse_file_info file_info(
 		 * order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
 		.keep_cache = keeps,
-		/* no FLUSH is needed: a read-only open file neither writes nor locks by fcntl(2) */
+		/* No FLUSH is needed: f cannot write, and the kernel keeps the locks of fcntl(2).
+		 */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
 }

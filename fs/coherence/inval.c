@@ -25,8 +25,8 @@ struct inval {
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	pthread_cond_t wake;
 	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
-	struct request
-		*now; /* the request whose pages the kernel invalidates now; NULL: none, or GONE */
+	struct request *
+		now; /* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	bool stop;
 	bool ended; /* inval_stop() has joined the thread; only the thread that calls inval_stop()
 		       uses this */
@@ -67,7 +67,7 @@ static void inval_one_locked(struct inval *v)
 	else
 		rc = change_notify_range(v->fs, ino, from, len);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
-		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
+		log_ctrl("invalidating the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));
 	inode_unref(ino);
 	pthread_mutex_lock(&v->lock);
@@ -163,7 +163,7 @@ struct inval *inval_free(struct inval *v)
 	if (!v)
 		return NULL;
 	if (!inval_stop(v)) {
-		log_warn("the kernel still waits for pages that it was to drop");
+		log_warn("the kernel still waits for pages to invalidate");
 		pthread_detach(v->thread);
 		return NULL;
 	}

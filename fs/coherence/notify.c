@@ -40,7 +40,7 @@ struct notifier {
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
 	struct job_queue later;	 /* by job.due */
-	const struct inode *now; /* the directory whose names are being told; NULL: none */
+	const struct inode *now; /* names in this directory are being told; NULL: none */
 	bool stop;
 	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
 		       this */
@@ -56,7 +56,7 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 	if (r == -ENOSYS)
 		r = fuse_lowlevel_notify_inval_entry(fs->se, id, name, strlen(name));
 	if (r && r != -ENOENT && r != -ENOTDIR)
-		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
+		log_ctrl("the kernel did not invalidate %s: %s", name, strerror(-r));
 }
 
 /* Ends a job, with its names told or not. */
@@ -201,7 +201,7 @@ struct notifier *notifier_free(struct notifier *n)
 	if (!n)
 		return NULL;
 	if (!notifier_stop(n)) {
-		log_warn("the kernel still holds a directory that names were to be taken back in");
+		log_warn("the kernel still holds the lock of a directory with names to invalidate");
 		pthread_detach(n->thread);
 		return NULL;
 	}

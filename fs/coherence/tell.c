@@ -62,56 +62,51 @@ void tell_hello(struct fs *fs, struct report *r)
 	tell_mount(fs, &info, r);
 }
 
-static void tell_calls(struct fs *fs, const struct nfs_client_info *info, uint64_t *n)
+static void tell_calls(const struct stats_snapshot *s, uint64_t *n)
 {
-	struct rpc_client_stats rpc;
+	const struct nfs_client_info *info = &s->info;
+	const struct rpc_client_stats *rpc = &s->rpc;
 
-	nfs_client_stats(fs->client, &rpc);
-	n[REPORT_CALLS] = rpc.calls;
-	n[REPORT_REPLIES] = rpc.replies;
-	n[REPORT_CALLBACKS] = rpc.callbacks;
+	n[REPORT_CALLS] = rpc->calls;
+	n[REPORT_REPLIES] = rpc->replies;
+	n[REPORT_CALLBACKS] = rpc->callbacks;
 	n[REPORT_UNDER_WAY] = info->rpc.under_way;
-	n[REPORT_TIMEOUTS] = rpc.timeouts;
-	n[REPORT_RECONNECTS] = rpc.reconnects;
+	n[REPORT_TIMEOUTS] = rpc->timeouts;
+	n[REPORT_RECONNECTS] = rpc->reconnects;
 	n[REPORT_CREDITS] = info->rpc.credits;
 	n[REPORT_SLOTS] = info->slots;
 	n[REPORT_RSIZE] = info->rsize;
 	n[REPORT_WSIZE] = info->wsize;
 	n[REPORT_LEASE_S] = info->lease_s;
-	n[REPORT_PLACED] = rpc.bytes_placed;
-	n[REPORT_COPIED] = rpc.bytes_copied;
-	n[REPORT_EXPOSED] = rpc.bytes_exposed;
-	n[REPORT_PULLED_UP] = rpc.bytes_pulled_up;
+	n[REPORT_PLACED] = rpc->bytes_placed;
+	n[REPORT_COPIED] = rpc->bytes_copied;
+	n[REPORT_EXPOSED] = rpc->bytes_exposed;
+	n[REPORT_PULLED_UP] = rpc->bytes_pulled_up;
 }
 
-static void tell_memory(struct fs *fs, uint64_t *n)
+static void tell_memory(const struct stats_snapshot *s, uint64_t *n)
 {
-	const struct cache_stats *c = cache_stats(fs->cache);
-	const struct writeback_stats *w = writeback_stats(fs->writeback);
-	struct mem_stats mem;
-
-	n[REPORT_CACHE_USED] = cache_bytes(fs->cache);
-	n[REPORT_CACHE_LIMIT] = cache_limit(fs->cache);
-	n[REPORT_CACHE_HITS] = stats_get(&c->hits);
-	n[REPORT_CACHE_JOINED] = stats_get(&c->joined);
-	n[REPORT_CACHE_MISSES] = stats_get(&c->misses);
-	n[REPORT_CACHE_FETCHES] = stats_get(&c->fetches);
-	n[REPORT_CACHE_EVICTED] = stats_get(&c->evicted);
-	n[REPORT_CACHE_WASTED] = stats_get(&c->wasted);
-	n[REPORT_DIRTY] = writeback_bytes(fs->writeback);
-	n[REPORT_GATHERED] = stats_get(&w->gathered);
-	n[REPORT_REWRITTEN] = stats_get(&w->rewritten);
-	n[REPORT_WRITE_FULL] = stats_get(&w->full);
-	mem_pool_stats(fs->pool, &mem);
-	n[REPORT_MEMORY_USED] = mem.used_bytes;
-	n[REPORT_MEMORY_MAPPED] = mem.slab_bytes;
-	n[REPORT_MEMORY_LIMIT] = mem.limit;
-	n[REPORT_INODES] = inode_table_count(fs->inodes);
-	n[REPORT_OPEN_FILES] = atomic_load(&fs->open_files);
-	n[REPORT_INTERRUPTED] = stats_get(&fs->stats.interrupts);
-	n[REPORT_STARVED] = stats_get(&fs->stats.starved);
-	n[REPORT_FOREIGN] = stats_get(&fs->stats.foreign);
-	n[REPORT_DELEGATED] = stats_get(&fs->stats.local_opens);
+	n[REPORT_CACHE_USED] = s->cache.used;
+	n[REPORT_CACHE_LIMIT] = s->cache.limit;
+	n[REPORT_CACHE_HITS] = s->cache.hits;
+	n[REPORT_CACHE_JOINED] = s->cache.joined;
+	n[REPORT_CACHE_MISSES] = s->cache.misses;
+	n[REPORT_CACHE_FETCHES] = s->cache.fetches;
+	n[REPORT_CACHE_EVICTED] = s->cache.evicted;
+	n[REPORT_CACHE_WASTED] = s->cache.wasted;
+	n[REPORT_DIRTY] = s->written.used;
+	n[REPORT_GATHERED] = s->written.gathered;
+	n[REPORT_REWRITTEN] = s->written.rewritten;
+	n[REPORT_WRITE_FULL] = s->written.full;
+	n[REPORT_MEMORY_USED] = s->mem.used_bytes;
+	n[REPORT_MEMORY_MAPPED] = s->mem.slab_bytes;
+	n[REPORT_MEMORY_LIMIT] = s->mem.limit;
+	n[REPORT_INODES] = s->inodes;
+	n[REPORT_OPEN_FILES] = s->open_files;
+	n[REPORT_INTERRUPTED] = s->interrupts;
+	n[REPORT_STARVED] = s->starved;
+	n[REPORT_FOREIGN] = s->foreign;
+	n[REPORT_DELEGATED] = s->local_opens;
 }
 
 static void tell_requests(struct fs *fs, struct report_ops *to)
@@ -154,13 +149,13 @@ static void tell_operations(struct fs *fs, struct report_ops *to)
 
 void tell_stat(struct fs *fs, struct report *r)
 {
-	struct nfs_client_info info;
+	struct stats_snapshot s;
 
 	report_clear(r);
-	nfs_client_info(fs->client, &info);
-	tell_mount(fs, &info, r);
-	tell_calls(fs, &info, r->number);
-	tell_memory(fs, r->number);
+	fs_snapshot(fs, &s);
+	tell_mount(fs, &s.info, r);
+	tell_calls(&s, r->number);
+	tell_memory(&s, r->number);
 	tell_requests(fs, r->requests);
 	tell_operations(fs, r->operations);
 }

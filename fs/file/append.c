@@ -6,20 +6,20 @@
  * The kernel gives such a WRITE the offset of the end of the file, as the kernel believes. Other
  * clients may have moved the end since, so the offset is not used. The data is put at the end of
  * the file on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after
- * the other, and so do the parts of one append. inode.end is the first place to try: the newest
- * size known here. Parts are not sent at once, because each must find the end made by the part
- * before. So no data is overwritten. But without a lock, appended data of other clients may come
- * between the parts.
+ * the other, and so do the parts of one append. inode.attrs.end is the first place to try: the
+ * newest size known here. Parts are not sent at once, because each must find the end made by the
+ * part before. So no data is overwritten. But without a lock, appended data of other clients may
+ * come between the parts.
  *
  * The kernel believes that the data stands at the kernel's offset: the kernel has copied the data
  * into its pages there, and set its size accordingly. No answer to a WRITE can correct the offset.
  * But after every write the kernel asks for the attributes at the next look (read, stat, SEEK_END),
  * finds another size than the believed one, and drops the pages. If other clients have made the
  * file just as long meanwhile, the kernel might not notice: then ops_getattr() first invalidates
- * the pages (inode.displaced). The daemon cannot invalidate the pages at once. Before the WRITE is
- * answered the kernel may hold the last page locked. Afterwards the kernel would discard the answer
- * to a GETATTR in flight, and go on with the wrong size. The file offset of the descriptor cannot
- * be corrected.
+ * the pages (inode.append.displaced). The daemon cannot invalidate the pages at once. Before the
+ * WRITE is answered the kernel may hold the last page locked. Afterwards the kernel would discard
+ * the answer to a GETATTR in flight, and go on with the wrong size. The file offset of the
+ * descriptor cannot be corrected.
  *
  * To notice the difference, the daemon must know the size that the kernel believes. Attributes that
  * reach the kernel during the WRITE may change that size or not, because the answer to the WRITE
@@ -35,7 +35,7 @@
  *     other bytes      the data is not in the file: the data is appended again
  *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
  *                      the bytes are this mount's. Then a COMMIT follows, so that no restart can
- *                      lose bytes whose verifier was never seen. Otherwise another client may have
+ *                      lose bytes with an unseen verifier. Otherwise another client may have
  *                      appended the same: the program is told EIO, and the log names the file.
  *                      (NFSv3 would put the bytes at the same place again in any case)
  *
@@ -60,7 +60,7 @@
 STAILQ_HEAD(append_queue, request); /* by request.wait */
 
 struct appends {
-	pthread_mutex_t lock; /* guards waiting, and inode.appending */
+	pthread_mutex_t lock; /* guards waiting, and inode.append.busy */
 	struct append_queue waiting;
 };
 

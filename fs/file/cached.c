@@ -16,7 +16,7 @@
 #include "fs/kernel/reply.h"
 #include "transport/clock.h"
 
-#define FIRST_MAX (64u << 10) /* largest file whose data may come with its open, in bytes */
+#define FIRST_MAX (64u << 10) /* largest file that an OPEN brings the data of, in bytes */
 
 struct cached {
 	/* guards waiting, and request.u.io.waits; taken before a cache file's lock */

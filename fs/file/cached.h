@@ -7,6 +7,14 @@
  * is not in the cache and not worth a block, there is no memory for a block, or the server refused
  * the cache's READ. A request that waits for a block already has memory of its own, so that the
  * request need not wait for memory when the block does not come.
+ *
+ * Blocks are dropped, never mended. A WRITE by this mount drops the blocks in its range. Any other
+ * change, a granted lock, and an open that may not keep pages drop all blocks of the file. So the
+ * cache never answers with older data than the kernel's own pages have.
+ *
+ * If a program opens a small file to read, and the kernel has nothing of the file, a READ ends the
+ * COMPOUND of the OPEN. The memory of that READ becomes the first block, unless blocks of the file
+ * were dropped meanwhile. NFSv3 has no such COMPOUND.
  */
 #ifndef RNFS_FS_FILE_CACHED_H
 #define RNFS_FS_FILE_CACHED_H

@@ -103,7 +103,7 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 	if (write)
 		lost_note(l, ino, op->u.write.from.len);
 	log_at(lost_begun(l) ? LOG_L_CTRL : LOG_L_WARN, "%s file %llu %s: %s",
-		write ? "what was written to" : "COMMIT of", (unsigned long long)ino->fileid,
+		write ? "data written to" : "COMMIT of", (unsigned long long)ino->fileid,
 		write ? "could not be sent to the server and is lost" : "failed",
 		strerror(-op->error));
 }

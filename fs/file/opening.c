@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: opens of files whose names are being removed, or whose times are not set yet.
+ * opening: opens of files during the removal of a name, or before the times are set.
  */
 #include "fs/file/opening.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: opens of files whose names are being removed, or whose times are not set yet.
+ * opening: opens of files during the removal of a name, or before the times are set.
  *
  * The kernel opens a file by its inode. Meanwhile other processes may remove the name or give the
  * name to another file. On a local file system the open then wins, or finds the file that has the
@@ -21,8 +21,8 @@
  * the times stay as the server left them.
  *
  * Locks. openings.lock guards the lists of waiting and parked requests, and an inode's settler.
- * Order: openings.lock, then an inode's lock, which guards nopen, unlinking and settling. No step
- * of a request is called with one of these locks held.
+ * Order: openings.lock, then an inode's lock, which guards inode.opens. No step of a request is
+ * called with one of these locks held.
  */
 #ifndef RNFS_FS_FILE_OPENING_H
 #define RNFS_FS_FILE_OPENING_H

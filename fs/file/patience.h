@@ -21,7 +21,7 @@
 
 #define PATIENCE_LEAST_S 15 /* a lower bound counts as this; also how often the kernel looks */
 
-/* The bound for a mount whose INIT the kernel handles now, in seconds; 0: none. False: the settings
+/* The bound for a mount that the kernel initialises now, in seconds; 0: none. False: the settings
  * cannot be read, because the kernel has none, or a container has no /proc/sys; errno tells the
  * reason. Every user can read the settings, also where /proc/sys is read-only: the settings belong
  * to the machine. root: the directory of /proc, "" but in tests. Any thread. */

@@ -28,7 +28,7 @@ struct silly_names {
 	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, in flight */
 	uint64_t ended;	      /* number of such closes and REMOVEs that have ended so far */
 	struct request_list waiting; /* rmdirs, by request.free; next goes on */
-	SLIST_HEAD(, silly) left;    /* names whose REMOVE has failed and will be sent again */
+	SLIST_HEAD(, silly) left;    /* names to remove again: their REMOVE has failed */
 	bool last;		     /* the mount ends: no REMOVE is sent again */
 };
 

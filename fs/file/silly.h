@@ -16,8 +16,8 @@
  * The server is asked which file a name stands for, but only while some file is open. If the name
  * was last known to stand for a file that is not open, unlink and rename over NFSv4 let REMOVE and
  * RENAME check the file themselves. A new name that is believed to be absent (entry.h) is not asked
- * for. A file that is being opened counts as open. A file whose name is being removed is opened
- * afterwards (opening.h).
+ * for. A file that is being opened counts as open. An open of a file during the removal of its
+ * name waits (opening.h).
  *
  * Locks. silly_names.lock, a leaf, guards the members that say so. An inode's lock guards its
  * silly.
@@ -51,7 +51,7 @@ unsigned silly_number(struct fs *fs, uint32_t *tag);
  * server had carried out an earlier transmission of the same call, the answer would be ENOENT.) */
 bool silly_refused(int error);
 /* Makes the server remove the name s, which no inode has any more, and frees s; does not wait. ino:
- * the file, from silly_drop() only, which has counted the removal (inode.silly_going); or NULL. */
+ * the file, from silly_drop() only, which has counted the removal (inode.silly.going); or NULL. */
 void silly_remove(struct fs *fs, struct silly *s, struct inode *ino);
 /* Removes the silly name of ino if ino is no longer open; does not wait. */
 void silly_drop(struct fs *fs, struct inode *ino);

@@ -19,13 +19,13 @@
  * yet, then calls next(r). If the answer to the RENAME is lost, a LOOKUP of the silly name tells
  * the result.
  *
- *   r->u.unlink.renamed   the name was changed, and r->inode is the file   r->u.unlink.error
- * not 0 if the name should have been changed but could not   r->u.unlink.only      the server was
- * not asked for the file of the name. The server may
- *                         remove the name only if the file is r->unlinking
- *                         (nfs_op.u.remove.only, u.rename.only). If the file is another one, the
- *                         caller calls this function again after opening_claim_end(), with
- *                         r->u.unlink.ask */
+ *     r->u.unlink.renamed   the name was changed, and r->inode is the file
+ *     r->u.unlink.error     not 0 if the name should have been changed but could not
+ *     r->u.unlink.only      the server was not asked for the file of the name. The server may
+ *                           remove the name only if the file is r->unlinking
+ *                           (nfs_op.u.remove.only, u.rename.only). If the file is another one,
+ *                           the caller calls this function again after opening_claim_end(), with
+ *                           r->u.unlink.ask */
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
 /* A rename has succeeded. silly_check() had given the replaced file a silly name before. */

@@ -16,8 +16,8 @@
 #include "fs/kernel/worker.h"
 #include "transport/log.h"
 
-#define TAKE_MIN       (512u << 10) /* least bytes for which a worker's block is kept */
-#define WHOLE_FILE_MAX (64u << 10)  /* most bytes that are appended by a stable WRITE */
+#define TAKE_MIN   (512u << 10) /* least bytes for which a worker's block is kept */
+#define APPEND_MAX (64u << 10)	/* most bytes that are appended by a stable WRITE */
 
 /* --- gathered WRITEs -------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static bool is_all(struct request *r)
 	uint64_t gen;
 
 	return r->u.io.flags & O_APPEND && !r->u.io.writepage &&
-	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= WHOLE_FILE_MAX &&
+	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= APPEND_MAX &&
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }
 
@@ -157,7 +157,7 @@ void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable 
 
 	if (is == FILEDATA_LOST)
 		log_always_error(
-			"the server restarted before data of file %llu was committed: what was "
+			"the server restarted before data of file %llu was committed: data "
 			"written before may be lost",
 			(unsigned long long)ino->fileid);
 	if (is != FILEDATA_SAME)

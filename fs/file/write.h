@@ -7,10 +7,10 @@
  * later, together with the data that follows (cache/writeback.h). A WRITE waits for the server's
  * answer in these cases:
  *
- *   - the program asked for durable data (O_DIRECT, O_SYNC, O_DSYNC);   - the server decides where
- * the data goes (O_APPEND: append.c);   - the last WRITE to the file has failed, so that the
- * program is told at once;   - a lock on the file may be lost (nfs_locks_doubtful()): then a write
- * that relies on the lock
+ *   - the program asked for durable data (O_DIRECT, O_SYNC, O_DSYNC);
+ *   - the server decides where the data goes (O_APPEND: append.c);
+ *   - the last WRITE to the file has failed, so that the program is told at once;
+ *   - a lock on the file may be lost (nfs_locks_doubtful()): then a write that relies on the lock
  *     must fail.
  *
  * The kernel could gather writes itself (FUSE's write-back cache). The kernel would then take its

@@ -14,7 +14,7 @@ void busy_clear(struct busy *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* FNV-1a, never 0. */
+/* The FNV-1a hash, never 0. */
 static uint64_t hash_of(const char *name, pid_t pid)
 {
 	uint64_t hash = 0xcbf29ce484222325ull ^ (uint64_t)pid;

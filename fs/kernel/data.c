@@ -35,7 +35,8 @@ void data_put(struct fs *fs, struct mem_buf *buf)
 	mem_buf_unref(buf);
 }
 
-/* Memory for size bytes, in as large pieces as can be had. Returns how many, 0: not enough. */
+/* Memory for size bytes, in pieces as large as the pool has. Returns the number of pieces; 0: not
+ * enough memory. */
 static unsigned get_pieces(struct fs *fs, uint32_t size, struct seg *seg)
 {
 	uint32_t piece = size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * device: reading requests from the FUSE device, and writing answers to it.
+ * device: reading requests from the FUSE device, and writing answers to the device.
  */
 #include "fs/kernel/device.h"
 
@@ -18,16 +18,16 @@
 
 #include "transport/log.h"
 
-/* This bit is set in the number of an INTERRUPT; else it is its request's. */
+/* This bit is set in the number of an INTERRUPT; the other bits are the number of its request. */
 #define OF_INTERRUPT 1u
 
 struct device {
-	int fd;	 /* sleeps */
-	int row; /* does not; -1: there is none */
+	int fd;	 /* read() sleeps */
+	int row; /* read() does not sleep; -1: no rows */
 	pthread_mutex_t lock;
 	atomic_uint n; /* changed under lock */
-	/* lock: the numbers of requests that came by row and are not answered, n of them, and room
-	 * for as many as are being read */
+	/* Under lock: the numbers of the n unanswered requests that came by row, with room for as
+	 * many requests as are being read. */
 	unsigned reading;
 	uint64_t by_row[DEVICE_ROW_MAX];
 };
@@ -133,13 +133,13 @@ static ssize_t read_row(struct device *d, void *buf, size_t len)
 	return n;
 }
 
-/* Did the request with this number, which is being answered, come by d->row? */
+/* Did the request with number unique, which is being answered, come by d->row? */
 static bool came_by_row(struct device *d, uint64_t unique)
 {
 	bool found = false;
 
 	if (!atomic_load_explicit(&d->n, memory_order_relaxed))
-		/* this thread answers only requests that it has seen come, or been told of */
+		/* this thread answers only requests that it has read, or got from another thread */
 		return false;
 	pthread_mutex_lock(&d->lock);
 	for (unsigned i = d->n; i-- > 0 && !found;) {

@@ -10,9 +10,9 @@
 #include "transport/log.h"
 
 #define UNMOUNT_NS (30 * NSEC_PER_SEC)
-#define QUIET_NS   (2 * NSEC_PER_SEC) /* without a success: the server takes nothing */
-#define LAST_NS	   NSEC_PER_SEC	      /* of the grace, for the steps behind the data */
-#define HURRY_NS   (NSEC_PER_SEC / 4) /* for a step to begin when the time is over */
+#define QUIET_NS   (2 * NSEC_PER_SEC) /* so long without a success: the server takes nothing */
+#define LAST_NS	   NSEC_PER_SEC	      /* the part of the grace for the steps behind the data */
+#define HURRY_NS   (NSEC_PER_SEC / 4) /* for a step that begins when the time is over */
 
 void ending_begin(struct fs *fs)
 {
@@ -34,7 +34,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* When the end is to be over; UINT64_MAX: never. */
+/* The end of the grace; UINT64_MAX: never. */
 static uint64_t bound(const struct fs *fs)
 {
 	uint64_t at = signals_stopped_at(), grace = grace_ns(fs);
@@ -59,7 +59,7 @@ bool ending_over(struct fs *fs)
 	left = writeback_bytes(fs->writeback);
 	if (left && !fs->said_ending) {
 		log_always_warn("the time for the end is over, but the server still takes data, so "
-				"this goes on: %zu KiB are left, which a SIGKILL loses",
+				"the end goes on: %zu KiB are left, which a SIGKILL loses",
 			(left + 1023) / 1024);
 		fs->said_ending = true;
 	}

@@ -13,7 +13,7 @@
 #include "fs/kernel/process.h"
 #include "transport/clock.h"
 
-/* Of the request that this thread answers next. */
+/* Paths in the request that this thread answers next. */
 static _Thread_local struct {
 	uint64_t unique; /* 0: none is known */
 	char path[TRACE_PATH];
@@ -59,7 +59,7 @@ void event_ended(struct fs *fs, const struct account_end *end)
 	trace_put(e);
 }
 
-/* When that was, in microseconds since 1970. */
+/* The time `then` of clock_ns(), in microseconds since 1970. */
 static uint64_t wall_us(uint64_t then)
 {
 	struct timespec now;

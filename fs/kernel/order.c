@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * order: READs that must show the data of a WRITE under way.
+ * order: READs that must show the data of a WRITE in flight.
  *
- * An inode lists the WRITEs and READs under way on it (inode.under_way), and the WRITEs that are
- * being gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a
- * process may write. A READ that waits is in the mount's list, too.
+ * An inode lists its WRITEs and READs in flight (inode.order.under_way), and the WRITEs that are
+ * being gathered (inode.order.gathering), under the mount's lock, a leaf. READs are listed only
+ * where a process may write. A READ that waits is in the mount's list, too.
  */
 #include "fs/kernel/order.h"
 
@@ -17,7 +17,7 @@
 #define PAGE UINT64_C(4096)
 
 struct orders {
-	pthread_mutex_t lock;	   /* guards waiting, inode.under_way, and request.order */
+	pthread_mutex_t lock;	   /* guards waiting, inode.order.under_way, and request.order */
 	struct order_list waiting; /* by request.order.wait */
 };
 
@@ -48,7 +48,7 @@ static bool meets(const struct request *r, uint64_t first, uint64_t last)
 
 static void order_end(struct request *r);
 
-/* r is under way. */
+/* Adds r to the requests in flight. */
 static void enter_locked(struct request *r, bool writes)
 {
 	r->order.of = inode_ref(r->file->inode);
@@ -78,7 +78,7 @@ static bool must_wait_locked(const struct request *r)
 	return meets_write_locked(r->order.of, r->order.first, r->order.last);
 }
 
-/* A WRITE of these pages begins. */
+/* A WRITE of these pages begins: marks the READs that the WRITE overtakes. */
 static void overtake_locked(struct inode *ino, uint64_t first, uint64_t last)
 {
 	struct request *r;
@@ -125,7 +125,7 @@ bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
 	return any;
 }
 
-/* True: r must wait, as far as is known. */
+/* Adds r to the requests in flight. True: r must wait, as far as is known. */
 static bool begin_read(struct request *r)
 {
 	struct orders *o = r->fs->orders;
@@ -152,7 +152,7 @@ bool order_read_waits(struct request *r, request_step_fn *next)
 	r->order.next = next;
 	pthread_mutex_lock(&o->lock);
 	waits = must_wait_locked(r);
-	/* order_end_gone() may have been there before r */
+	/* order_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r);
 	if (waits && !gone)
 		TAILQ_INSERT_TAIL(&o->waiting, r, order.wait);

@@ -33,7 +33,7 @@ static uint64_t bit(int sig)
 	return 1ull << (sig - 1);
 }
 
-/* The signals that end a process unless it says otherwise. Those from SIGRTMIN on do, too. */
+/* The signals that end a process unless it handles them. Those from SIGRTMIN on do, too. */
 static uint64_t deadly_signals(void)
 {
 	return ~(bit(SIGCHLD) | bit(SIGCONT) | bit(SIGSTOP) | bit(SIGTSTP) | bit(SIGTTIN) |
@@ -53,7 +53,7 @@ static bool has_deadly_signal(const char *status)
 	uint64_t heeded = signals(status, "\nSigBlk:") | signals(status, "\nSigIgn:") |
 			  signals(status, "\nSigCgt:");
 
-	if (signals(status, "\nTracerPid:")) /* the tracer may take the other signals away */
+	if (signals(status, "\nTracerPid:")) /* the tracer may discard the other signals */
 		heeded = UINT64_MAX;
 	return pending & ((deadly_signals() & ~heeded) | bit(SIGKILL));
 }
@@ -124,7 +124,7 @@ static bool read_text(pid_t tid, const char *name, char *text, size_t size)
 
 enum process_fate process_fate(pid_t tid)
 {
-	char status[32768], stat[1024]; /* the former lists all groups */
+	char status[32768], stat[1024]; /* status lists all groups */
 
 	if (!tid || hidden || !read_text(tid, "status", status, sizeof(status)) ||
 		!read_text(tid, "stat", stat, sizeof(stat)))
@@ -135,15 +135,16 @@ enum process_fate process_fate(pid_t tid)
 /* --- groups ----------------------------------------------------------------------------------- */
 
 #define KEPT	    4
-#define STATUS_HEAD 1024 /* of the text, with more groups than any credential has */
+#define STATUS_HEAD 1024 /* bytes of the text that are read: more groups than a credential has */
 
-/* A file of /proc stands for a thread and not for its number: once that has ended it says ESRCH. */
+/* Open files of /proc. Such a file stands for a thread and not for a number: once the thread has
+ * ended, a read says ESRCH. */
 static _Thread_local struct {
 	struct {
-		pid_t tid; /* 0: no thread's */
+		pid_t tid; /* 0: the place is free */
 		int fd;
 	} of[KEPT];
-	unsigned next; /* is replaced next */
+	unsigned next; /* the place to be replaced next */
 } kept;
 
 unsigned process_groups_of(const char *status, uint32_t *gids, unsigned max)

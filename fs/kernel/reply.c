@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * reply: data to the kernel, from wherever it lies.
+ * reply: sends data to the kernel from any place in memory.
  *
- * What libfuse is given as a struct fuse_bufvec of several pieces of memory, it copies into one
- * (0.7 ms for 256 pages, where fuse_reply_iov() takes 1 us besides the writev).
- * fuse_reply_iov() copies nothing, but allocates the list of pieces with room for its header; for
- * one piece fuse_reply_buf() saves that.
+ * libfuse copies a struct fuse_bufvec of several pieces of memory into one piece (0.7 ms for 256
+ * pages, where fuse_reply_iov() takes 1 us besides the writev). fuse_reply_iov() copies nothing,
+ * but allocates the list of pieces with room for its header; for one piece fuse_reply_buf() saves
+ * the allocation.
  */
 #include "fs/kernel/reply.h"
 

@@ -21,19 +21,19 @@
 
 #define SHORT_WAIT_NS 10000000ull
 #define LONG_WAIT_NS  1000000000ull
-#define END_WAIT_NS   5000000000ull /* of a process that ends by itself */
-#define HURRY_NS      2000000000ull /* after a killed process that waited long was found */
-#define BEHIND_NS     1000000000ull /* for which requests come that have waited in the kernel */
+#define END_WAIT_NS   5000000000ull /* for a process that ends by itself */
+#define HURRY_NS      2000000000ull /* after a killed process with a long wait was found */
+#define BEHIND_NS     1000000000ull /* for how long requests come that have waited in the kernel */
 
 struct request_pool {
 	pthread_mutex_t lock; /* guards all but parts */
 	struct request_list free;
 	struct batch_pool parts;
 	TAILQ_HEAD(, request) live; /* oldest first, except for request_came_at() */
-	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
-	uint64_t patience_ns;	    /* request_pool_limit()'s; 0: none */
-	uint64_t behind_until;	    /* requests that come before time out at once; 0: none */
-	bool ending;		    /* requests that the kernel still sends are cancelled at once */
+	uint64_t killed_ns; /* when request_check_killed() last found a killed process; 0: never */
+	uint64_t patience_ns;  /* the limit of request_pool_limit(); 0: none */
+	uint64_t behind_until; /* requests that come earlier time out at once; 0: none */
+	bool ending;	       /* requests that the kernel still sends are cancelled at once */
 };
 
 struct request_pool *request_pool_new(void)
@@ -90,8 +90,8 @@ static void batch_done(struct batch *b)
 	r->step(r);
 }
 
-/* The file has gone from the server. The kernel looks its name up again, once: that answer must not
- * come from notes. */
+/* The file has gone from the server. The kernel looks the file's name up again, once: the answer
+ * must not come from notes. */
 static void found_stale(struct fs *fs, struct inode *ino)
 {
 	if (!ino)
@@ -122,7 +122,7 @@ static void op_ended(struct batch *b, const struct nfs_op *op)
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
 	count_calls(r, op->calls.n);
-	if (op->error == -ESTALE) { /* the error does not tell which of them */
+	if (op->error == -ESTALE) { /* the error does not tell for which file */
 		found_stale(r->fs, r->inode);
 		found_stale(r->fs, r->dir);
 		found_stale(r->fs, r->to_dir);
@@ -240,7 +240,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);
 	if (fuse && !came && r->born < fs->requests->behind_until)
-		time_out_locked(r); /* it may have waited in the kernel as long */
+		time_out_locked(r); /* r may have waited in the kernel as long */
 	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
 	pthread_mutex_unlock(&fs->requests->lock);
 	return r;
@@ -251,9 +251,9 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse)
 	const struct fuse_ctx *ctx = fuse_req_ctx(fuse);
 	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = ctx->uid, .gid = ctx->gid};
 
-	/* A look at /proc. The groups are not remembered: a process may give up groups at any
-	 * moment, and then the daemon must not use their rights for the process. A process of
-	 * another PID namespace has no number here: only its group counts. */
+	/* A look at /proc. The groups are not cached: a process may give up groups at any moment,
+	 * and then the daemon must not use their rights for the process. A process of another PID
+	 * namespace has no number here: only its group counts. */
 	cred.ngids = process_groups(ctx->pid, cred.gids, RPC_MAX_GIDS);
 	return request_new_cred(fs, fuse, &cred);
 }
@@ -363,7 +363,7 @@ void request_watch(struct request *r)
 {
 	atomic_store(&r->watched, true);
 	r->armed = true;
-	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* which may have come */
+	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* the INTERRUPT may have come */
 }
 
 /* Has r waited so long that a process with that fate need not wait longer? */
@@ -396,7 +396,7 @@ static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
 }
 
 /* Lists the threads of requests that have waited long in w, unless w is NULL: oldest first, at most
- * max. A thread with several requests in a row comes once. Returns how many there are. */
+ * max. A thread with several requests in a row comes once. Returns the number of threads. */
 static unsigned list_waiters_locked(
 	const struct request_pool *p, uint64_t now, struct waiter *w, unsigned max)
 {
@@ -444,7 +444,8 @@ static void kill_overdue_locked(
 	}
 }
 
-/* Else the kernel would end the mount because of one of these requests. */
+/* Ends the requests that have timed out. Otherwise the kernel would end the mount because of one of
+ * them. */
 static void end_timed_out_locked(struct request_pool *p, uint64_t now)
 {
 	unsigned awaited = 0;

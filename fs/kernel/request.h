@@ -112,9 +112,10 @@ struct request {
 	/* The objects of the request; NULL: none. The inodes are references. The file stays until
 	 * its release, the kernel's last request for the file. */
 	struct inode *inode;
-	struct inode *dir;	 /* the directory that has the name, or will have it */
-	struct inode *to_dir;	 /* the second directory of a rename */
-	struct inode *unlinking; /* the inode whose last name this request removes (opening.h) */
+	struct inode *dir;    /* the directory that has the name, or will have it */
+	struct inode *to_dir; /* the second directory of a rename */
+	struct inode
+		*unlinking; /* the inode that loses its last name by this request (opening.h) */
 	/* the request that was to set inode's times; this request sets the times instead */
 	struct request *settler;
 	bool naming; /* between request_naming_begin() and request_naming_end() */
@@ -228,11 +229,11 @@ struct request {
 			int error;	 /* the first error of its parts */
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* the kernel writes back mapped pages */
-			/* an append whose answer was lost */
+			/* an append that lost its answer */
 			uint64_t append_at; /* offset at which the data may stand */
 			uint32_t compared;  /* bytes of the data found there so far */
 			bool ours;	    /* this append has written the found bytes */
-			bool astray;	    /* counted in inode.astray */
+			bool astray;	    /* counted in inode.append.astray */
 			bool asked;	    /* a READ: its parts are cut */
 			unsigned again;	    /* how often the server was asked again (ops_data.c) */
 			uint64_t sent;	    /* when the server was last asked */
@@ -365,10 +366,10 @@ void request_free(struct request *r);
  * the name is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests whose process is being killed, after a wait of a second or more, and requests
- * that have timed out (request_pool_limit()), and marks all of them GONE. To be called about once a
- * second. True: a process being killed was found in the last two seconds. Such a process may have
- * more requests, one after the other, so the caller calls again in some 20 ms. */
+/* Cancels requests of processes that are being killed, after a wait of a second or more, and
+ * requests that have timed out (request_pool_limit()), and marks all of them GONE. To be called
+ * about once a second. True: a process being killed was found in the last two seconds. Such a
+ * process may have more requests, one after the other, so the caller calls again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {

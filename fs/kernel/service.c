@@ -84,8 +84,8 @@ void service_tick(struct service *s)
 	s->looked = now;
 	stuck = pulse_look(looks > STUCK_LOOKS ? looks : STUCK_LOOKS);
 	if (stuck && !s->stuck)
-		log_always_error("thread %s is stuck: the service manager's watchdog is told no "
-				 "more that this daemon is alive",
+		log_always_error("thread %s is stuck: the service manager's watchdog gets no "
+				 "more signs of life",
 			stuck);
 	s->stuck = stuck;
 	if (stuck || clock_age(now, s->told) < s->watchdog_ms / 3 * NSEC_PER_MSEC)

@@ -17,7 +17,7 @@
 static atomic_uint stops;
 static _Atomic uint64_t stopped_at;
 static atomic_bool wants_stats, wants_hangup;
-static bool hangup_stops; /* constant once signals are caught, as the next */
+static bool hangup_stops; /* constant once signals are caught, like wake_fd */
 static int wake_fd = -1;
 
 bool signals_first_process(void)
@@ -74,7 +74,7 @@ void signals_catch(int fd, bool hangup)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
-	sa.sa_flags = 0; /* must end a worker's read() */
+	sa.sa_flags = 0; /* without SA_RESTART: the signal must end a worker's read() */
 	sigaction(SIGUSR2, &sa, NULL);
 }
 

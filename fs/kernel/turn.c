@@ -3,10 +3,10 @@
  *
  * turn: a process that may be about to write, and smaller sizes that other processes are told.
  *
- * An inode remembers the last turn only (inode.turn): if several processes write to a file at once,
+ * An inode keeps the last turn only (inode.turn): if several processes write to a file at once,
  * without a lock, no answer says how long the file is. Hearers, and requests that wait, are in
  * tables of the mount under one lock, a leaf. An inode counts the requests that wait for its turn
- * (inode.turn_waits), so that the end of a turn costs no lock where no request waits.
+ * (inode.turn.waits), so that the end of a turn costs no lock where no request waits.
  */
 #include "fs/kernel/turn.h"
 
@@ -22,7 +22,7 @@
 #include "transport/log.h"
 
 #define TURN_NS	     NSEC_PER_SEC
-#define WAIT_NS	     200000000u	  /* while no WRITE is under way */
+#define WAIT_NS	     200000000u	  /* while no WRITE is in flight */
 #define WAIT_MOST_NS NSEC_PER_SEC /* in any case */
 #define HEARD_NS     200000000u
 #define HEARERS_MAX  16u
@@ -37,7 +37,7 @@ struct hearer {
 struct turns {
 	pthread_mutex_t lock;		   /* guards the members below */
 	struct turn_list waiting;	   /* in turn_waits(), by request.wait */
-	struct turn_list settling;	   /* in turn_settles(), likewise */
+	struct turn_list settling;	   /* in turn_settles(), by request.wait */
 	struct hearer hearer[HEARERS_MAX]; /* oldest first */
 	atomic_uint hearers;
 	bool ticks; /* the main thread looks again soon */
@@ -110,7 +110,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 		view_waits(&ino->view);
 	pthread_mutex_lock(&t->lock);
 	atomic_fetch_add(&ino->turn.waits, 1);
-	/* 0: turn_end() has been there before r */
+	/* 0: turn_end() has looked before r was in the list */
 	waits = atomic_load(&ino->turn.pid) && !t->ended;
 	if (waits)
 		enter_locked(t, r, &t->waiting);
@@ -125,7 +125,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 /* May r go on? */
 typedef bool ready_fn(const struct request *r, const void *arg);
 
-/* Takes the requests that are ready off a list. True: others wait. */
+/* Moves the requests that are ready from a list to taken. True: others wait. */
 static bool take(struct turns *t, struct turn_list *from, ready_fn *ready, const void *arg,
 	struct turn_list *taken)
 {
@@ -205,7 +205,8 @@ void turn_end_gone(struct fs *fs)
 
 /* --- hearers ---------------------------------------------------------------------------------- */
 
-/* Removes hearer tid, and hearers that were told before `before`. True: there was one. */
+/* Removes hearer tid, and hearers that were told before `before`. True: at least one was
+ * removed. */
 static bool forget_locked(struct turns *t, pid_t tid, uint64_t before)
 {
 	unsigned was = atomic_load(&t->hearers), n = 0;
@@ -251,13 +252,13 @@ void turn_told(struct fs *fs, struct inode *ino, pid_t tid, uint64_t size)
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* Does r wait for no hearer, or is each request to go on? The caller holds the lock. */
+/* Does r wait for no hearer, or must each request go on (*all)? The caller holds the lock. */
 static bool is_settled(const struct request *r, const void *all)
 {
 	return *(const bool *)all || !others_hear_locked(r->fs->turns, r->file->inode, r->pid);
 }
 
-/* True: requests wait for hearers. */
+/* Lets requests go on that wait for no hearer, or all. True: others wait. */
 static bool settle(struct turns *t, bool all)
 {
 	struct turn_list settled = STAILQ_HEAD_INITIALIZER(settled);

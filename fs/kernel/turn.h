@@ -28,9 +28,11 @@
  * Where no other client cuts files no request waits. A request that has waited costs one round trip
  * more. These cases can still do harm, and only the kernel could prevent them:
  *
- *   - a thread handles a size later than HEARD_NS;   - a thread is told a size after WAIT_NS, just
- * when the process on turn writes;   - one thread of the process on turn is told a size, and
- * another thread writes.
+ *   - a thread handles a size later than HEARD_NS;
+ *   - a thread is told a size after WAIT_NS, just when the process on turn writes;
+ *   - one thread of the process on turn is told a size, and another thread writes;
+ *   - a program stores to a mapping, or writes after a pause without a lock;
+ *   - the answer to a LINK or CREATE, which does not wait, tells a smaller size.
  */
 #ifndef RNFS_FS_KERNEL_TURN_H
 #define RNFS_FS_KERNEL_TURN_H

@@ -28,19 +28,19 @@
 #define MEMORY_POLL_MS 5
 #define WANT_POLLS     100 /* between looks at waiters, and at memory that could be freed */
 #define STOP_POLL_NS   2000000
-#define ROW_MAX	       8 /* requests whose messages leave together */
+#define ROW_MAX	       8 /* requests that send their messages together */
 
 struct worker {
 	struct workers *all;
 	pthread_t thread;
 	/* requests are read into this block; NULL once a WRITE has taken it. Used by this thread */
 	struct mem_buf *buf;
-	/* requests are read into this memory while there is no such block: some may free memory. A
-	 * WRITE is copied out of it. From malloc(); NULL: it was never needed */
+	/* Requests are read into this memory while there is no such block: some requests may free
+	 * memory. A WRITE is copied out of it. From malloc(); NULL: never needed. */
 	uint8_t *spare;
 	/* requests read since a message of this thread began to wait; used by this thread */
 	unsigned row;
-	/* where that memory begins, for other threads to pass over; 0: nowhere */
+	/* where buf's memory begins, for other threads to pass over; 0: nowhere */
 	atomic_uintptr_t at;
 	atomic_bool ended;
 	struct pulse pulse;
@@ -49,12 +49,13 @@ struct worker {
 struct workers {
 	struct fs *fs;
 	atomic_uint running;
-	unsigned n, made; /* threads: how many there are to be, and are; made is the starter's */
+	unsigned n, made; /* n: threads to make; made: threads made so far, used by the starting
+			     thread */
 	struct worker w[];
 };
 
 static _Thread_local bool in_row;
-static _Thread_local struct pulse *own_pulse; /* NULL: no worker's thread */
+static _Thread_local struct pulse *own_pulse; /* NULL: the thread is no worker */
 
 bool worker_in_row(void)
 {
@@ -73,7 +74,7 @@ static void set_buf(struct worker *w, struct mem_buf *buf)
 	atomic_store_explicit(&w->at, buf ? (uintptr_t)buf->data : 0, memory_order_relaxed);
 }
 
-/* The worker that has read p. Its thread is the caller: no other thread has seen p yet. */
+/* The worker that has read p: the caller's, because no other thread has seen p yet. */
 static struct worker *worker_of(const struct fs *fs, uintptr_t p)
 {
 	struct workers *all = fs->workers;
@@ -108,16 +109,16 @@ static bool session_ended(struct fs *fs)
 	return poll(&p, 1, MEMORY_POLL_MS) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-/* Data that is kept until its COMMIT may take all the memory: perhaps nothing else commits the data
- * while this thread waits. */
+/* Data that is kept until its COMMIT may take all the memory: perhaps no other thread commits the
+ * data while this thread waits. */
 static void want_room(struct fs *fs)
 {
 	writeback_sync(fs->writeback);
 	cork_pull();
 }
 
-/* A pause in a wait for memory. 0, or the reason to end the wait: as worker_data_wait(). Waiters,
- * and memory that could be freed, are looked at once in WANT_POLLS. */
+/* A pause in a wait for memory. 0, or the reason to end the wait: as in worker_data_wait(). One
+ * pause of WANT_POLLS looks at waiters, and at memory that could be freed. */
 static int pause_for_memory(struct fs *fs, unsigned polls, pid_t tid)
 {
 	if (session_ended(fs))
@@ -140,7 +141,7 @@ int worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l
 
 	if (data_get_list(fs, size, l))
 		return 0;
-	cork_pull(); /* the kept-back message may be the one that brings memory back */
+	cork_pull(); /* the kept-back message may be the one that frees memory */
 	stats_add(&fs->stats.starved, 1);
 	began = clock_ns();
 	do {
@@ -154,7 +155,7 @@ int worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l
 	return 0;
 }
 
-/* A block to read requests into, when there is one. NULL: the session has ended. */
+/* Waits for a block to read requests into. NULL: the session has ended. */
 static struct mem_buf *wait_for_block(struct fs *fs)
 {
 	struct mem_buf *block;
@@ -167,15 +168,15 @@ static struct mem_buf *wait_for_block(struct fs *fs)
 	return block;
 }
 
-/* Messages that requests of a row have sent leave now. */
+/* Sends the messages that requests of a row have left behind. */
 static void end_row(struct worker *w)
 {
 	w->row = 0;
 	cork_pull();
 }
 
-/* One request, from the device to the point where its operation leaves it. False: the session has
- * ended. */
+/* Serves one request, from the device to the point where its operation leaves it. False: the
+ * session has ended. */
 static bool serve_one(struct worker *w)
 {
 	struct fs *fs = w->all->fs;
@@ -198,7 +199,7 @@ static bool serve_one(struct worker *w)
 	in.size = MEM_MAX_SIZE;
 	in_row = w->row > 0;
 	if (!in_row)
-		cork_pull(); /* it may sleep now */
+		cork_pull(); /* read() may sleep now */
 	pulse_sleep(&w->pulse);
 	n = fuse_session_receive_buf(fs->se, &in);
 	if (n == -EINTR || n == -EAGAIN) {
@@ -292,7 +293,7 @@ void workers_stop(struct fs *fs)
 	for (unsigned i = 0; i < all->made; i++) {
 		struct worker *w = &all->w[i];
 
-		/* A signal just before the read() does not end it: it is sent again. */
+		/* A signal just before the read() does not end it: the signal is sent again. */
 		while (!atomic_load(&w->ended)) {
 			pthread_kill(w->thread, SIGUSR2);
 			nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_NS}, NULL);

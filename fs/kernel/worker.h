@@ -34,8 +34,8 @@ unsigned workers_running(const struct fs *fs);
  * without workers. */
 void workers_stop(struct fs *fs);
 
-/* Is the calling thread a worker that reads on behind a request whose message is kept back? Then
- * read() must not sleep (device.h). */
+/* Is the calling thread a worker that reads on, while the message of an earlier request is kept
+ * back? Then read() must not sleep (device.h). */
 bool worker_in_row(void);
 
 /* In a write operation: the block with the data, now the caller's (as from data_get()). NULL if the

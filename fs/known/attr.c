@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attr: attributes as the server gives them, as stat(2) shows them, and as setattr sets them.
+ * attr: attributes in three forms: of the server, of stat(2), and of setattr.
  */
 #include "fs/known/attr.h"
 

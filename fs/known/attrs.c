@@ -61,7 +61,7 @@ bool attrs_note(struct attrs *a, const struct nfs_attr *attr, uint64_t seen, uin
 			if (seen > a->rights_seen)
 				a->rights_seen = seen;
 		}
-		/* of times, for example, or of the owner to the same owner */
+		/* a change of times, for example, or of the owner to the same owner */
 		own = attrs_touched(a) > a->seen;
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
@@ -190,7 +190,7 @@ bool attrs_is_older(struct attrs *a, uint64_t since)
 	bool older;
 
 	pthread_mutex_lock(&a->lock);
-	/* of two answers that were under way at once either may be newer, unless both are of one
+	/* of two answers in flight at the same time either may be newer, unless both are of one
 	 * page */
 	older = a->seen <= since && a->from <= since && a->rights_seen <= since &&
 		(a->came <= since || a->seen == since);

@@ -4,22 +4,23 @@
  * attrs: attributes of a file as the server told them, and rights.
  *
  * Each answer counts as of the time at which the daemon asked the server. All times are of
- * clock_ns(). `seen` orders answers, and `from` ends the trust in all earlier ones:
+ * clock_ns(). `seen` orders answers, and `from` invalidates all earlier ones:
  *
  *     state     seen        from       attr
  *     none      0           0          nothing known
- *     known     > touched   any        true as of `seen`
+ *     known     > touched   any        valid as of `seen`
  *     touched   < touched   any        from before a change by this mount: not used as an answer
- *     doubted   0           > 0        the last attributes; known to be wrong, or perhaps wrong
+ *     invalid   0           > 0        the last attributes, known to be wrong, or perhaps wrong
  *
- *     event           none      known     touched   doubted
+ *     event           none      known     touched   invalid
  *     attrs_note()    known     known     known     known      if attrs_note() takes the answer
- *     attrs_touch()   none      touched   touched   doubted
- *     attrs_doubt()   doubted   doubted   doubted   doubted
+ *     attrs_touch()   none      touched   touched   invalid
+ *     attrs_doubt()   invalid   invalid   invalid   invalid
  *
  * attrs_note() takes an answer that is newer than the attributes known. If the server was asked
- * before those came, the server may have answered the two calls in either order: then the change
- * attribute tells the newer answer. An answer to a call sent before `from` is not taken.
+ * before the known attributes came, the server may have answered the two calls in either order:
+ * then the change attribute tells the newer answer. An answer to a call sent before `from` is not
+ * taken.
  *
  * Any thread may call any function. The lock is a leaf.
  */
@@ -41,19 +42,19 @@ struct attrs {
 	_Atomic uint64_t end; /* the newest size that the server told, or that an append made */
 	/* a symbolic link has changed, and the kernel may have read the old target */
 	atomic_bool relinked;
-	atomic_bool removed; /* a directory whose name this mount has removed or replaced */
+	atomic_bool removed; /* a directory: this mount has removed or replaced its name */
 
 	pthread_mutex_t lock; /* guards the members below */
 	struct nfs_attr attr; /* the newest known */
-	uint64_t seen;	      /* when the server was asked for attr; 0: attr may be wrong */
-	uint64_t asked;	      /* seen, also if attr may be wrong */
+	uint64_t seen;	      /* when the server was asked for attr; 0: attr is invalid */
+	uint64_t asked;	      /* seen, also if attr is invalid */
 	uint64_t came;	      /* when attr came */
-	uint64_t from;	      /* attributes that were asked for before are known to be wrong */
+	uint64_t from;	      /* attributes that were asked for before are invalid */
 	struct grant_list grants;
-	uint64_t rights_seen; /* ACCESS answers to calls sent before are not used */
+	uint64_t rights_seen; /* rights from ACCESS calls sent before are invalid */
 	uint64_t listed; /* when the server was last asked for entries of the directory; 0: never */
-	/* The last result of attrs_next_timeout(), in seconds; when the function began to return
-	 * that result (0: never called); and the change attribute that the result belongs to */
+	/* The last result of attrs_next_timeout(), in seconds; since when the function has returned
+	 * that result (0: never called); and the change attribute that the result belongs to. */
 	unsigned timeout;
 	uint64_t timeout_at;
 	uint64_t timeout_of;
@@ -71,8 +72,8 @@ uint64_t attrs_touched(const struct attrs *a);
  * users in, the owner or group is another, or the directory changed, not through this mount,
  * without a name made or removed (an ACL, for example). */
 bool attrs_note(struct attrs *a, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
-/* The server must be asked again: for attributes; for attributes and rights (the handle is
- * stale). */
+/* Invalidates attributes: the server must be asked again. attrs_doubt_rights(): rights, too (the
+ * handle is stale). */
 void attrs_doubt(struct attrs *a);
 void attrs_doubt_rights(struct attrs *a);
 
@@ -80,25 +81,25 @@ void attrs_doubt_rights(struct attrs *a);
  * file meanwhile. *seen: when the server was asked. */
 bool attrs_known(struct attrs *a, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
 /* The server, asked at *asked, has told *attr. If newer attributes are known, stores those, and the
- * time at which the server was asked for them, although they came earlier. Of two answers with one
- * change attribute the one asked for later is newer: a server may tell the time of a change a
- * moment before the size. True: the stored attributes are another version. */
+ * time at which the server was asked for those, although their answer came earlier. Of two answers
+ * with one change attribute the one asked for later is newer: a server may tell the time of a
+ * change a moment before the size. True: the stored attributes are another version. */
 bool attrs_newer(struct attrs *a, struct nfs_attr *attr, uint64_t *asked);
-/* Is attr, which the server was asked for at `asked`, older than the attributes known, doubted or
- * not? *from: attributes asked for before are known to be wrong. */
+/* Is attr, which the server was asked for at `asked`, older than the attributes known, valid or
+ * not? *from: attributes asked for before are invalid. */
 bool attrs_is_old(struct attrs *a, const struct nfs_attr *attr, uint64_t asked, uint64_t *from);
-/* Was the server asked after `asked` for attributes that are known now, or are the attributes of
- * that time known to be wrong? */
+/* Was the server asked after `asked` for attributes that are known now? Also true if the attributes
+ * of that time are known to be wrong. */
 bool attrs_is_past(struct attrs *a, uint64_t asked);
 /* Has the server told nothing of the file since `since`, and has this mount not changed the file?
  */
 bool attrs_is_older(struct attrs *a, uint64_t since);
 /* Has the server ever told attributes? */
 bool attrs_has(struct attrs *a);
-/* When the server last told anything of the file, or the attributes became wrong. */
+/* When the server last told anything of the file, or the attributes were invalidated. */
 uint64_t attrs_last(struct attrs *a);
 
-/* The mode that the server told last, and when the server was asked. Another client may have
+/* The mode that the server last told, and when the server was asked. Another client may have
  * changed the mode since. */
 uint32_t attrs_mode(struct attrs *a, uint64_t *seen);
 /* How many names the file has, as far as is known; at least 1. */
@@ -107,12 +108,12 @@ uint32_t attrs_links(struct attrs *a);
  * removed. *attr are then the last attributes, with no links, as a local file system shows them to
  * processes that have the directory open. */
 bool attrs_removed(struct attrs *a, struct nfs_attr *attr);
-/* The server is about to be asked for entries of the directory. Times the server was asked for
- * before do not show that access: attrs_known_dir() does not return them. */
+/* The server is about to be asked for entries of the directory. The access time in earlier
+ * attributes does not show that access: attrs_known_dir() does not return such attributes. */
 void attrs_listing(struct attrs *a);
 bool attrs_known_dir(struct attrs *a, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
 
-/* The rights that the server gives cred, see grant.h. */
+/* The rights that the server gives cred. See grant.h. */
 void attrs_note_access(struct attrs *a, const struct rpc_cred *cred, uint32_t known,
 	uint32_t allowed, uint64_t seen);
 bool attrs_known_access(struct attrs *a, const struct rpc_cred *cred, uint32_t want, uint64_t since,

@@ -24,7 +24,7 @@
  * The kernel also takes a short answer to a READ as the end of the file, but ignores such an end
  * after any change of the inode's attributes since the kernel made the READ: believed_ignores().
  *
- * No function takes a lock: the owner of the struct serialises the calls (inode.lock). All times
+ * No function takes a lock: the owner of the struct serialises the calls (view.lock). All times
  * are of clock_ns(). Thread 0 is an unknown thread.
  */
 #ifndef RNFS_FS_KNOWN_BELIEVED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * complete: directories of which every name is known.
+ * complete: directories with all names known.
  */
 #include "fs/known/complete.h"
 
@@ -11,7 +11,7 @@
 #include "transport/clock.h"
 
 #define FIRST_SLOTS 16u
-#define MISSES	    3u /* look-ups of names that are not there that make a listing worth it */
+#define MISSES	    3u /* LOOKUPs of absent names that make a listing worth it */
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static uint64_t value_of(uint64_t hash)
 	return hash ? hash : 1;
 }
 
-/* Where v is, or would be. The set has a free slot. */
+/* The slot with v, or the slot where v would be. The set has a free slot. */
 static uint32_t place(const struct hash_set *s, uint64_t v)
 {
 	uint32_t i = (uint32_t)v & (s->nslots - 1);
@@ -59,7 +59,7 @@ static bool set_grow(struct completes *a, struct hash_set *s)
 	return true;
 }
 
-/* At most half full. */
+/* Adds v. The set stays at most half full. */
 static bool set_add(struct completes *a, struct hash_set *s, uint64_t v)
 {
 	uint32_t i;
@@ -72,7 +72,7 @@ static bool set_add(struct completes *a, struct hash_set *s, uint64_t v)
 	return true;
 }
 
-/* Elements behind v that were placed past v move up. */
+/* Removes v. Elements behind v that were placed past v move up. */
 static void set_remove(struct hash_set *s, uint64_t v)
 {
 	uint32_t mask = s->nslots - 1, free_at, home;
@@ -106,7 +106,7 @@ static void unlink_it(struct completes *a, struct complete *c)
 	c->linked = false;
 }
 
-/* c is the last used. */
+/* c becomes the most recently used. */
 static void use(struct completes *a, struct complete *c)
 {
 	unlink_it(a, c);
@@ -142,7 +142,7 @@ void complete_end(struct completes *a, struct complete *c)
 	unlink_it(a, c);
 }
 
-/* The others make room for c, which goes itself if that is not enough. */
+/* Makes room for c: frees the sets of the least recently used directories, the sets of c last. */
 static void fit(struct completes *a, struct complete *c)
 {
 	struct complete *oldest;
@@ -171,7 +171,7 @@ void complete_add(struct completes *a, struct complete *c, uint64_t hash)
 	fit(a, c);
 }
 
-/* A listing under way keeps the name, if it has brought the name or will. */
+/* A listing in flight keeps the name, if it has brought the name or will. */
 void complete_remove(struct completes *a, struct complete *c, uint64_t hash)
 {
 	if (c->is)

@@ -7,7 +7,7 @@
 
 #include "transport/clock.h"
 
-#define LOOKS_NS UINT64_C(5000000000) /* looks count together within that time */
+#define LOOKS_NS UINT64_C(5000000000) /* looks within that time count together */
 
 void dirnames_init(struct dirnames *d, uint64_t version)
 {
@@ -23,7 +23,7 @@ void dirnames_finish(struct dirnames *d)
 /* --- versions --------------------------------------------------------------------------------- */
 
 /* True: another client has changed the directory. Attributes that were asked for while this mount
- * changed the directory tell nothing. The first ones after that may hide a change by another
+ * changed the directory tell nothing. The first attributes after that may hide a change by another
  * client. */
 static bool note_version_locked(
 	struct dirnames *d, const struct attrs *own, uint64_t change, uint64_t seen)

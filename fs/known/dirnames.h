@@ -4,18 +4,18 @@
  * dirnames: until when answers about names in a directory are believed.
  *
  * The change attribute of a directory is its version. As long as the version stays, all answers
- * about names stay true. An answer to a call sent at `seen` is
+ * about names stay valid. An answer to a call sent at `seen` is
  *
- *     true       if seen >= from, and this mount has not changed the directory since
- *     past       otherwise: another client may have changed the name since
+ *     valid      if seen >= from, and this mount has not changed the directory since
+ *     expired    otherwise: another client may have changed the name since
  *
  *     event                              effect on the answers so far
- *     the same version                   true ones stay true for another time-out
- *     another version, first after a     true ones become past by attrs_touched(); the version may
+ *     the same version                   valid ones stay valid for another time-out
+ *     another version, first after a     valid ones expire by attrs_touched(); the version may
  *     change by this mount               hide a change by another client, and is taken as known
- *     another version, otherwise         past: another client has changed the directory
- *     dirnames_doubt()                   past
- *     a change by this mount under way   versions tell nothing (dirnames_naming_begin())
+ *     another version, otherwise         all expire: another client has changed the directory
+ *     dirnames_doubt()                   all expire
+ *     a change by this mount in flight   versions tell nothing (dirnames_naming_begin())
  *
  * names.h keeps the names, complete.h the knowledge that a directory has no other names.
  *
@@ -35,15 +35,16 @@ struct dirnames {
 	atomic_uint recalls; /* jobs of the notifier for names in the directory */
 
 	pthread_mutex_t lock; /* guards the members below */
-	/* version: the change attribute that the server told last. version_at: when the server was
+	/* version: the change attribute that the server last told. version_at: when the server was
 	 * asked for version. seen: when the server was last asked while the directory had that
-	 * version. from: answers about names to calls sent before may be out of date. */
+	 * version. from: answers about names to calls sent before have expired. */
 	uint64_t version, version_at, seen, from;
-	uint64_t recalled; /* the kernel is not told to believe names that the server told before */
+	uint64_t recalled;   /* the kernel must not be told to believe names that the server told
+				before */
 	uint64_t foreign_at; /* when another client was last seen to change names; 0: never */
-	unsigned naming;     /* requests under way that make, move or remove names */
+	unsigned naming;     /* requests in flight that make, move or remove names */
 	/* looks: how often names were lately asked for. looks_at: since when looks counts.
-	 * unlisted_until: until then the directory is not listed beside (lister.h). */
+	 * unlisted_until: the directory is not listed beside before (lister.h). */
 	unsigned looks;
 	uint32_t looked_for; /* the hash of the last name asked for */
 	uint64_t looks_at, unlisted_until;
@@ -53,26 +54,26 @@ struct dirnames {
 void dirnames_init(struct dirnames *d, uint64_t version);
 void dirnames_finish(struct dirnames *d);
 
-/* The server, asked at `seen`, has told the change attribute; lost: and a user may have lost the
- * right to search (attrs_note()). True: names must not be believed any more. */
+/* The server, asked at `seen`, has told the change attribute. lost: also, a user may have lost the
+ * right to search (attrs_note()). True: the kernel's names must be invalidated. */
 bool dirnames_note(
 	struct dirnames *d, const struct attrs *own, uint64_t change, uint64_t seen, bool lost);
 /* An answer shows that another client has changed names. */
 void dirnames_note_foreign(struct dirnames *d);
-/* Names, or notes about them, may be wrong: no name told so far is believed. */
+/* Names, or notes about them, may be wrong: invalidates all names told so far. */
 void dirnames_doubt(struct dirnames *d);
 
-/* This mount is about to make, move or remove a name; and has done so, or failed to. This mount
- * knows its own changes, but does not see a change by another client in between. So names told
- * before keep the time-out that they have, and names told later get a new one. */
+/* Around a change of a name (made, moved or removed) by this mount; end also after a failure. This
+ * mount knows its own changes, but does not see a change by another client in between. So names
+ * told before keep their time-out, and names told later get a new one. */
 void dirnames_naming_begin(struct dirnames *d);
 void dirnames_naming_end(struct dirnames *d, struct attrs *own);
-/* Is such a change under way? dirnames_naming_begin() comes first, before the change is noted
+/* Is such a change in flight? dirnames_naming_begin() comes first, before the change is noted
  * elsewhere. */
 bool dirnames_is_naming(struct dirnames *d);
 
 /* Until when to believe an answer about a name that the server was asked for at `seen`: `timeout`
- * seconds after the directory was last known to be unchanged. 0: the answer is past. */
+ * seconds after the directory was last known to be unchanged. 0: the answer has expired. */
 uint64_t dirnames_until(
 	struct dirnames *d, const struct attrs *own, uint64_t seen, unsigned timeout);
 /* An answer to a call sent at `seen` tells the inode of a name, and, earlier in the same COMPOUND,
@@ -85,16 +86,15 @@ uint64_t dirnames_as_of(
 uint64_t dirnames_seen(struct dirnames *d, const struct attrs *own, uint64_t *from);
 /* The newest change attribute that is known not to come from this mount alone. */
 uint64_t dirnames_version(struct dirnames *d);
-/* Have names been taken back from the kernel since `seen`? (dirnames_note() has said that they must
- * be.) */
+/* Have names been invalidated in the kernel since `seen`, after dirnames_note() said so? */
 bool dirnames_recalled(struct dirnames *d, uint64_t seen);
 /* Has another client been seen to change the directory in the last `time` ns? */
 bool dirnames_is_shared(struct dirnames *d, uint64_t time);
 
-/* A program asks for, or makes, a name; the same name again does not count. Returns how often a
- * program lately did so; 0: the directory is not to be listed beside. */
+/* A program asks for, or makes, a name; the same name again does not count. Returns how often
+ * programs lately did so; 0: the directory is not to be listed beside. */
 unsigned dirnames_looked(struct dirnames *d, const char *name);
-/* Returns the same number without counting a name. less: the last name did not count. */
+/* dirnames_looked() without counting a name. less: the last name did not count. */
 unsigned dirnames_looks(struct dirnames *d, bool less);
 /* The directory is not to be listed beside for `time` ns. */
 void dirnames_leave_unlisted(struct dirnames *d, uint64_t time);

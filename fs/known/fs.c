@@ -32,19 +32,43 @@ void fs_free_handles(struct fs *fs)
 	}
 }
 
+void fs_snapshot(struct fs *fs, struct stats_snapshot *s)
+{
+	const struct cache_stats *c = cache_stats(fs->cache);
+	const struct writeback_stats *w = writeback_stats(fs->writeback);
+
+	stats_read(&fs->stats, s);
+	s->inodes = inode_table_count(fs->inodes);
+	s->open_files = atomic_load(&fs->open_files);
+	nfs_client_info(fs->client, &s->info);
+	nfs_client_stats(fs->client, &s->rpc);
+	mem_pool_stats(fs->pool, &s->mem);
+	s->cache.used = cache_bytes(fs->cache);
+	s->cache.limit = cache_limit(fs->cache);
+	s->cache.hits = stats_get(&c->hits);
+	s->cache.joined = stats_get(&c->joined);
+	s->cache.misses = stats_get(&c->misses);
+	s->cache.fetches = stats_get(&c->fetches);
+	s->cache.evicted = stats_get(&c->evicted);
+	s->cache.wasted = stats_get(&c->wasted);
+	s->cache.dropped = stats_get(&c->dropped);
+	s->written.used = writeback_bytes(fs->writeback);
+	s->written.gathered = stats_get(&w->gathered);
+	s->written.taken = stats_get(&w->taken);
+	s->written.writes = stats_get(&w->writes);
+	s->written.commits = stats_get(&w->commits);
+	s->written.rewritten = stats_get(&w->rewritten);
+	s->written.full = stats_get(&w->full);
+}
+
 void fs_log_stats(struct fs *fs)
 {
-	struct rpc_client_stats rpc;
-	struct mem_stats mem;
+	struct stats_snapshot s;
 	char line[1500];
-	struct nfs_client_info info;
 
-	nfs_client_info(fs->client, &info);
-	stats_negotiated(&info, line, sizeof(line));
+	fs_snapshot(fs, &s);
+	stats_negotiated(&s.info, line, sizeof(line));
 	log_always_info("%s", line);
-	nfs_client_stats(fs->client, &rpc);
-	mem_pool_stats(fs->pool, &mem);
-	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,
-		&mem, fs->cache, fs->writeback, line, sizeof(line));
+	stats_format(&s, line, sizeof(line));
 	log_always_info("%s", line);
 }

@@ -85,11 +85,10 @@ struct fs {
 	int wake_fd;			   /* eventfd: wakes the main thread */
 	atomic_bool some_gone; /* requests have become GONE while waiting (request_watch()) */
 
-	atomic_size_t data_limit; /* bytes of pool memory for READ and WRITE data */
-	atomic_size_t data_used;  /* the last number given to an open file as owner of its flocks */
-	_Atomic uint64_t
-		flock_owners;	/* the number of the last owner of flocks that an open file got */
-	atomic_uint open_files; /* open files, opens in flight included (opening.h) */
+	atomic_size_t data_limit;      /* bytes of pool memory for READ and WRITE data */
+	atomic_size_t data_used;       /* bytes of data_limit in use (data.h) */
+	_Atomic uint64_t flock_owners; /* the number of the last flock owner of an open file */
+	atomic_uint open_files;	       /* open files, opens in flight included (opening.h) */
 	/* Times on clock_ns(): since when the server does not answer; since when there is no
 	 * connection to the server. 0: the server answers; there is a connection. */
 	_Atomic uint64_t silent_since, lost_since;
@@ -135,5 +134,7 @@ void fs_free_handles(struct fs *fs);
 
 /* Logs the results of negotiation and the statistics, one line each. Any thread. */
 void fs_log_stats(struct fs *fs);
+/* Fills all of s with the counters of now. Any thread. */
+void fs_snapshot(struct fs *fs, struct stats_snapshot *s);
 
 #endif

@@ -30,7 +30,7 @@ void grants_drop(struct grant_list *l)
 	}
 }
 
-/* Its grant, moved to the front; *n: how many there are if there is none. */
+/* The grant of cred, moved to the front. NULL: none, and *n is the number of grants. */
 static struct grant *find(struct grant_list *l, const struct rpc_cred *cred, unsigned *n)
 {
 	struct grant *g;

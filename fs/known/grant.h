@@ -5,8 +5,8 @@
  * imply a right.
  *
  * A grant belongs to a whole credential (uid, gid, groups): a process that gave up a group needs a
- * new grant. An inode keeps the few grants last used. The lists belong to inodes, whose lock
- * serialises every call here.
+ * new grant. An inode keeps the few grants last used. The lists belong to inodes; the owner of
+ * a list serialises every call here.
  */
 #ifndef RNFS_FS_KNOWN_GRANT_H
 #define RNFS_FS_KNOWN_GRANT_H

@@ -38,8 +38,8 @@ struct inode_table {
 	void *left_ctx;
 	atomic_ullong generation;
 	uint64_t seed;
-	/* by the handle's hash: when notes were last made that are forgotten with inodes that have
-	 * left */
+	/* by the handle's hash: the time of the newest notes that were lost with an inode that left
+	 * the table */
 	_Atomic uint64_t left_at[LEFT_SLOTS];
 };
 
@@ -120,10 +120,10 @@ struct inode *inode_unref(struct inode *ino)
 {
 	struct locker *l;
 
-	/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
+	/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
-		while ((l = LIST_FIRST(
-				&ino->locks.owners))) { /* the mount ended before their close */
+		while ((l = LIST_FIRST(&ino->locks.owners))) {
+			/* the mount ended before the close of these owners */
 			LIST_REMOVE(l, link);
 			free(l);
 		}
@@ -300,7 +300,7 @@ static _Atomic uint64_t *left_slot(struct inode_table *t, uint64_t hash)
 	return &t->left_at[hash / SHARDS % LEFT_SLOTS];
 }
 
-/* Changes of ino by this mount may still be on their way. */
+/* Changes of ino by this mount may still be in flight. */
 static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
 {
 	_Atomic uint64_t *slot = left_slot(t, hash);

@@ -19,7 +19,8 @@
  *     view      the attributes that the kernel was told, and may believe (view.h)
  *     dirnames  until when answers about names in a directory are believed (dirnames.h)
  *
- * The functions here join two of them. Further members belong to the modules that are named.
+ * The functions here join two of the three. Other members belong to the modules that their comments
+ * name.
  */
 #ifndef RNFS_FS_KNOWN_INODE_H
 #define RNFS_FS_KNOWN_INODE_H
@@ -51,7 +52,7 @@ struct locker {
 	const struct file *file;
 	pid_t pid;	  /* the process that asked for the lock */
 	uint64_t flushed; /* when a process last closed file, on clock_ns(); 0: never */
-	/* Since when the server knows of none of the owner's locks: deleg_alone_since() at the time
+	/* since when the server knows of none of the owner's locks: deleg_alone_since() at the time
 	 * of the lock; 0: the server knows of some */
 	uint64_t local_since;
 };
@@ -68,14 +69,14 @@ struct inode {
 	uint64_t nlookup;	/* the table's lock */
 	atomic_uint refs;
 
-	struct attrs attrs; /* as the server told them; under a lock of its own, as the next */
+	struct attrs attrs; /* as the server told them; attrs, view and dirnames each have a lock */
 	struct view view;   /* the kernel's view */
 	struct dirnames dirnames; /* of a directory */
 
 	_Atomic uint64_t written_at; /* when a gathered write last ended, on clock_ns() */
 	struct filedata data;	     /* under its own lock */
-	struct written written;	     /* likewise */
-	struct cache_file cache;     /* likewise */
+	struct written written;	     /* under its own lock */
+	struct cache_file cache;     /* under its own lock */
 
 	/* names.c, under its lock. names_in: the names in this directory. names_of: the names of
 	 * this inode. complete: whether all names in this directory are known. left: the inode has
@@ -87,31 +88,31 @@ struct inode {
 	pthread_mutex_t lock;	     /* guards the members below that say so */
 	struct {		     /* open files; opening.c */
 		atomic_uint writers; /* files that are open for writing */
-		/* files whose pages a program may map and store to; a mapping keeps its file open
-		 */
+		/* files with pages that a program may map and store to; a mapping keeps its file
+		 * open */
 		atomic_uint mappers;
 		/* under lock */
-		unsigned count;		 /* open files, and opens and replacements under way */
-		unsigned unlinking;	 /* removals of the last name under way: opens wait */
+		unsigned count;		 /* open files, and opens and replacements in flight */
+		unsigned unlinking;	 /* removals of the last name in flight: opens wait */
 		unsigned settling;	 /* requests that set the times after the file was made */
 		struct request *settler; /* the parked request that is to set the times */
 	} opens;
-	struct { /* the silly name, which stands for the removed one until the last close; silly.c
+	struct { /* the silly name, which stands for the removed name until the last close; silly.c
 		  */
 		struct silly *name; /* to be removed at the last close; under lock */
 		atomic_bool is;	    /* the last name is a silly name: stat(2) shows one link less */
-		atomic_uint going;  /* removals under way: st_nlink lasts for no time */
+		atomic_uint going;  /* removals in flight: the kernel must not believe st_nlink */
 	} silly;
 	struct {		     /* the delegation; deleg.c */
 		_Atomic uint64_t id; /* its number, 0: none; set together with `at` */
 		/* under lock */
-		uint64_t at;	  /* answers to calls sent from then on are covered */
+		uint64_t at;	  /* answers to calls sent later are covered */
 		bool writes;	  /* the delegation is one to write */
-		uint64_t dropped; /* `at` when a lock last made the daemon drop cached data */
+		uint64_t dropped; /* `at` when a lock last invalidated the daemon's cached data */
 	} deleg;
 	struct {			    /* under lock; locker.c */
-		LIST_HEAD(, locker) owners; /* that may hold locks */
-		unsigned pending;	    /* releases under way that clear locks */
+		LIST_HEAD(, locker) owners; /* owners that may hold locks */
+		unsigned pending;	    /* releases in flight that clear locks */
 		unsigned ended;		    /* such releases that have ended so far */
 	} locks;
 	struct { /* READs and WRITEs of the file; under the lock of order.c */
@@ -127,11 +128,11 @@ struct inode {
 	struct {	   /* append.c */
 		bool busy; /* a request appends to the file; under the lock of append.c */
 		/* Appended data stands elsewhere in the file than in the kernel's pages.
-		 * kernel_end: where the kernel then took the file to end. */
+		 * kernel_end: where the file then ended for the kernel. */
 		atomic_bool displaced;
 		_Atomic uint64_t kernel_end;
-		atomic_uint astray; /* appends under way that the kernel has in the wrong place */
-		_Atomic uint64_t astray_at; /* when the last of these was answered */
+		atomic_uint astray; /* appends in flight that the kernel has in the wrong place */
+		_Atomic uint64_t astray_at; /* when the last astray append was answered */
 	} append;
 	struct { /* listings of the directory that are kept; under the lock of listing.c */
 		struct listing *whole, *beside; /* beside: begun beside the program's requests */
@@ -141,10 +142,11 @@ struct inode {
 
 /* root: the root directory of the mount. NULL when out of memory. */
 struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr);
-/* No request may be under way. Accepts NULL, returns NULL. */
+/* No request may be pending. Accepts NULL, returns NULL. */
 struct inode_table *inode_table_free(struct inode_table *t);
-/* Calls fn for each inode that leaves the table, while there is still a reference on the inode, and
- * with no lock held. There is one function; NULL: none. To be set while no inode can leave. */
+/* Sets the one function that is called for each inode that leaves the table; NULL: none. fn is
+ * called with no lock held, while there is still a reference on the inode. To be set while no inode
+ * can leave. */
 typedef void inode_left_fn(void *ctx, struct inode *ino);
 void inode_table_on_left(struct inode_table *t, inode_left_fn *fn, void *ctx);
 
@@ -159,7 +161,7 @@ uint64_t inode_number(const struct inode_table *t, const struct nfs_attr *attr);
 bool inode_same_fs(const struct inode *a, const struct inode *b);
 
 /* The inode of fh, made if there is none, with one more lookup. The caller must give the lookup to
- * the kernel or take the lookup back with inode_forget(). NULL when out of memory. Any thread. */
+ * the kernel, or return it by inode_forget(). NULL when out of memory. Any thread. */
 struct inode *inode_lookup(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr);
 /* One more lookup for an inode that the caller has a reference on. False: the inode has left the
@@ -167,7 +169,7 @@ struct inode *inode_lookup(
 bool inode_hold(struct inode_table *t, struct inode *ino);
 /* The inode of fh with one more reference, or NULL if there is none. Any thread. */
 struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh);
-/* Takes n lookups back; at the last one the inode leaves the table. Any thread. */
+/* Subtracts n lookups; at the last one the inode leaves the table. Any thread. */
 void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n);
 /* The next inode that has a silly name, with a reference; NULL at the end. *silly is taken off the
  * inode. For the end of the mount. */
@@ -181,17 +183,17 @@ struct inode *inode_unref(struct inode *ino);
 struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
 uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 
-/* This mount changes ino in another way than by a WRITE, whose answer tells of the change
- * (change.h). inode_touch(): by an operation that has ended. inode_touch_begin(),
- * inode_touch_end(): by one that is about to be sent, or has ended. */
+/* This mount changes ino, but not by a WRITE, which tells of the change in its answer (change.h).
+ * inode_touch(): by an operation that has ended. inode_touch_begin(), inode_touch_end(): by an
+ * operation that is about to be sent, or has ended. */
 void inode_touch(struct inode *ino);
 void inode_touch_begin(struct inode *ino);
 void inode_touch_end(struct inode *ino);
-/* A name of ino was removed, or given to another file. A directory has only the one name. */
+/* A name of ino was removed, or given to another file. A directory has only one name. */
 void inode_note_removed(struct inode *ino);
 
 /* Notes attr, which the server was asked for at `seen`: attrs_note(), dirnames_note(). True: names
- * in the directory must not be believed any more. If this mount changes rights, the caller uses
+ * in the directory must be invalidated in the kernel. If this mount changes rights, the caller uses
  * attrs_doubt_rights(). */
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
 /* attrs_known(), attrs_known_dir() and attrs_is_older(), but false while data waits to be

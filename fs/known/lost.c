@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lost: files of which something that was written may be lost when the mount ends.
+ * lost: files that may lose written data when the mount ends.
  */
 #include "fs/known/lost.h"
 
@@ -63,7 +63,7 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Puts a slash and a name in front of the text at *at in path, if there is room for them and for
+/* Puts a slash and a name in front of the text at *at in path, if there is room for both and for
  * dots. */
 static bool put_front(char *path, size_t *at, const char *name)
 {
@@ -113,12 +113,12 @@ bool lost_say(struct fs *fs, struct lost *l)
 	for (unsigned i = 0; i < l->n; i++) {
 		lost_path(fs, l->file[i], path, sizeof(path));
 		log_always_error(
-			"the server has not made safe what was written to %s (file %llu): %llu "
+			"the server has not made safe the data written to %s (file %llu): %llu "
 			"bytes may be lost",
 			path, (unsigned long long)l->file[i]->fileid,
 			(unsigned long long)l->bytes[i]);
 	}
 	if (l->more)
-		log_always_error("and to more files than these");
+		log_always_error("and to further files");
 	return any;
 }

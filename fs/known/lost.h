@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define LOST_NAMED    16u  /* the log does not name further files */
-#define LOST_PATH_MAX 800u /* bytes of a path in the log, whose lines have 1024 */
+#define LOST_PATH_MAX 800u /* bytes of a path in the log; a line has 1024 */
 
 struct fs;
 struct inode;

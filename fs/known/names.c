@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names: which names the kernel has been given, and until when it believes each.
+ * names: the names that the kernel has been told, and until when the kernel believes each.
  */
 #include "fs/known/names.h"
 
@@ -14,17 +14,17 @@
 #define FIRST_CHAINS 1024u
 
 struct name {
-	LIST_ENTRY(name) hash, in_dir, of_ino; /* of_ino: unless it is absent */
-	TAILQ_ENTRY(name) absent;	       /* if it is */
+	LIST_ENTRY(name) hash, in_dir, of_ino; /* of_ino: unless the name is absent */
+	TAILQ_ENTRY(name) absent;	       /* if the name is absent */
 	struct inode *dir, *ino;	       /* ino NULL: absent */
 	uint64_t hashed, seen, until;
 	uint64_t put; /* when the kernel was last told a time */
-	bool unsure;  /* names_unsure(): names_of() passes it over */
+	bool unsure;  /* names_unsure(): names_of() passes over the name */
 	size_t len;
 	char s[];
 };
 
-/* ino NULL: it is absent. */
+/* ino NULL: the name is absent. */
 static void set_ino_locked(struct names *n, struct name *e, struct inode *ino)
 {
 	e->ino = ino;
@@ -56,7 +56,7 @@ static void remove_locked(struct names *n, struct name *e)
 	free(e);
 }
 
-/* With ino go all its names, and all in it. */
+/* ino has left the table: removes all names of ino, and all names in ino. */
 static void on_left(void *ctx, struct inode *ino)
 {
 	struct names *n = ctx;
@@ -168,7 +168,7 @@ static struct name *add_locked(
 	return e;
 }
 
-/* Is there room for one more that is absent? */
+/* Is there room for one more absent name? */
 static bool absent_fits_locked(struct names *n)
 {
 	struct name *oldest = TAILQ_FIRST(&n->absent);
@@ -189,7 +189,7 @@ static struct name *put_locked(struct names *n, struct inode *dir, const char *s
 	if (!e)
 		return ino || absent_fits_locked(n) ? add_locked(n, dir, s, len, ino) : NULL;
 	if (e->ino != ino)
-		e->seen = 0; /* it was seen for the other inode */
+		e->seen = 0; /* e was seen for the other inode */
 	/* to the head of the inode's list: names_of() wants the newest */
 	clear_ino_locked(n, e);
 	set_ino_locked(n, e, ino);
@@ -261,7 +261,7 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 	return fits;
 }
 
-/* The entry of the name in a listing does not count any more. */
+/* The entry of the name in a listing no longer counts. */
 static void changed_locked(struct names *n, struct inode *dir, const char *name)
 {
 	if (dir->complete)
@@ -276,7 +276,7 @@ bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bo
 
 	pthread_mutex_lock(&n->lock);
 	e = LIST_FIRST(&ino->names_of);
-	if (e && LIST_NEXT(e, of_ino)) /* most have one */
+	if (e && LIST_NEXT(e, of_ino)) /* most inodes have one name */
 		now = clock_ns();
 	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
 		believed += (unsure_too || !e->unsure) &&
@@ -365,7 +365,8 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 		}
 		remove_locked(n, e);
 	}
-	/* of two names of one file the server leaves both, and of one name that one */
+	/* the server leaves two names of one file as they are, and a name that is renamed to
+	 * itself */
 	if (!same && (dir != to_dir || strcmp(name, to_name) != 0))
 		if (dir->complete)
 			complete_remove(&n->completes, dir->complete, names_hash_of(n, dir, name));
@@ -445,24 +446,4 @@ void names_take_back_name(struct names *n, struct inode *dir, const char *name)
 	if (e)
 		e->until = 0;
 	pthread_mutex_unlock(&n->lock);
-}
-
-unsigned names_absent(struct names *n)
-{
-	unsigned count;
-
-	pthread_mutex_lock(&n->lock);
-	count = n->nabsent;
-	pthread_mutex_unlock(&n->lock);
-	return count;
-}
-
-unsigned names_count(struct names *n)
-{
-	unsigned count;
-
-	pthread_mutex_lock(&n->lock);
-	count = n->count;
-	pthread_mutex_unlock(&n->lock);
-	return count;
 }

@@ -69,7 +69,7 @@ bool names_of(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
 /* Does the kernel believe more names of ino than ino has links? Then one of the names, not known
  * which, is from before a rename by another client. Names that are being invalidated
- * (inode.taking_back) count: the kernel may still believe them. With unsure_too the names count
+ * (dirnames.recalls) count: the kernel may still believe them. With unsure_too the names count
  * that names_of() passes over. */
 bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bool unsure_too);
 /* One of the names of ino that the kernel believes, as in names_of(); false: there is none. */
@@ -128,8 +128,5 @@ bool names_made_here(struct names *n, struct inode *dir, uint64_t *since);
 /* As complete_missed() and complete_too_large(). */
 bool names_missed(struct names *n, struct inode *dir, uint64_t time);
 void names_too_large(struct names *n, struct inode *dir, uint64_t time);
-
-unsigned names_count(struct names *n);	/* for tests */
-unsigned names_absent(struct names *n); /* absent names among them */
 
 #endif

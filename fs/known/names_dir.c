@@ -11,7 +11,7 @@
 #include "fs/known/names_impl.h"
 #include "transport/clock.h"
 
-/* NULL: dir has left the table, or there is no memory. */
+/* The notes of dir, made if need be. NULL: dir has left the table, or there is no memory. */
 static struct complete *complete_locked(struct inode *dir)
 {
 	if (!dir->complete && !dir->left)
@@ -37,7 +37,7 @@ void names_making(struct names *n, struct inode *dir, const char *name)
 
 	pthread_mutex_lock(&n->lock);
 	c = dir->complete;
-	/* the last moment that dir was known to be as it was, before it is changed */
+	/* the last moment that dir was known to be unchanged, before the change */
 	if (c && c->is && c->since >= from && c->since < seen)
 		c->since = seen;
 	if (c)
@@ -53,7 +53,8 @@ void names_incomplete(struct names *n, struct inode *dir)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Servers have directories of their own in each directory, that they do not list. */
+/* Does a listing show every name like this? Servers have directories of their own in each
+ * directory, which no listing shows. */
 static bool is_listed(const char *name)
 {
 	static const char *const hidden[] = {".snap", "~snap", ".zfs", ".ckpt"};

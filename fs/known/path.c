@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fs/known/names.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 #define DEPTH_MAX 128u /* names may lead in a circle for a moment */
 
@@ -28,7 +28,7 @@ static void put(struct front *f, const char *text)
 
 	if (f->cut)
 		return;
-	if (len > room) { /* the end of it */
+	if (len > room) { /* only the end of the text fits */
 		text += len - room;
 		len = room;
 		f->cut = true;
@@ -41,7 +41,7 @@ static void put(struct front *f, const char *text)
 	memcpy(f->buf + f->at, dots, sizeof(dots) - 1);
 }
 
-/* Puts the path of ino in front. */
+/* Puts the path of ino in front of the text. */
 static void climb(struct fs *fs, struct inode *ino, struct front *f)
 {
 	struct inode *root = inode_table_root(fs->inodes), *at = inode_ref(ino);

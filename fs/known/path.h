@@ -9,7 +9,7 @@
 #include "fs/known/fs.h"
 
 /* Fills buf, of size bytes (32 or more), with the path below the mount: "/a/b"; "/" for the root. A
- * path that is too long begins with "...". A path whose upper names are not known begins with a
+ * path that is too long begins with "...". A path with unknown upper names begins with a
  * file's number, as "#12/b". Any thread; takes the lock of the names, once for each name. */
 void path_of(struct fs *fs, struct inode *ino, char *buf, size_t size);
 /* The same for a name in the directory dir. */

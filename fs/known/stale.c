@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stale: threads whose open was answered ESTALE.
+ * stale: threads that got ESTALE for an open.
  */
 #include "fs/known/stale.h"
 
@@ -10,7 +10,7 @@ static unsigned place_of(pid_t tid)
 	return (unsigned)tid % STALE_THREADS;
 }
 
-/* False: it was not `from`. */
+/* Replaces the note `from` on tid by `to`. False: the note was not `from`. */
 static bool change(struct stale_threads *s, pid_t tid, pid_t from, pid_t to)
 {
 	return atomic_compare_exchange_strong(&s->at[place_of(tid)], &from, to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stale: threads whose open was answered ESTALE.
+ * stale: threads that got ESTALE for an open.
  *
  * After ESTALE for an open the kernel looks the path up again, asking for every name, and opens
  * once more. A second ESTALE goes to the program. So a thread that was answered ESTALE is noted

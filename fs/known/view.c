@@ -20,7 +20,8 @@ void view_finish(struct view *v)
 	pthread_mutex_destroy(&v->notifying);
 }
 
-/* Has the kernel not forgotten attributes since view.times was `times`? */
+/* Was the kernel told attributes number `times` (as view.times counts) after the last
+ * invalidation? */
 static bool is_since_locked(const struct view *v, unsigned times)
 {
 	return (int)(times - v->forgot) > 0;
@@ -40,8 +41,8 @@ static uint64_t sum_of_rest(const struct nfs_attr *a)
 	return hash_bytes(0, rest, sizeof(rest));
 }
 
-/* The kernel was last told attr. A change attribute made of coarse times (NFSv3) does not show each
- * change of size or mode. */
+/* Was attr the last answer to the kernel? A change attribute made of coarse times (NFSv3) does not
+ * show each change of size or mode. */
 static bool is_last_locked(const struct view *v, const struct nfs_attr *attr)
 {
 	return atomic_load(&v->change) == attr->change && atomic_load(&v->size) == attr->size &&
@@ -200,7 +201,7 @@ void view_notified(struct view *v, unsigned times, uint64_t began)
 	pthread_mutex_unlock(&v->lock);
 }
 
-/* --- what the kernel may believe -------------------------------------------------------------- */
+/* --- beliefs of the kernel -------------------------------------------------------------------- */
 
 bool view_believes(struct view *v)
 {
@@ -288,8 +289,8 @@ bool view_end_spoils(struct view *v, uint64_t born, uint64_t sent)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* The attributes show that a name may be another file's: the file has no names left, or its ctime
- * moved when its mtime did not. (After a write both are the same.) */
+/* Do the attributes show that a name may be another file's? The file has no names left, or its
+ * ctime moved when its mtime did not. (After a write both are the same.) */
 static bool name_in_doubt(struct view *v, const struct nfs_attr *attr, bool silly)
 {
 	if (attr->nlink == 0)

@@ -141,27 +141,8 @@ bool entry_wants_dir(const struct fs *fs)
 	return fs->opt->cache_names && fs->opt->acdirmax;
 }
 
-void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
-{
-	uint64_t was = dirnames_version(&dir->dirnames);
-
-	if (!a->have || a->attr.type != NFS_DIR)
-		return;
-	entry_attr_timeout(fs, dir, &a->attr);
-	entry_note_attr(fs, dir, &a->attr, seen);
-	/* a name that came before the attributes may be from before the change */
-	if (!a->before && dirnames_version(&dir->dirnames) != was)
-		dirnames_doubt(&dir->dirnames);
-}
-
-uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
-{
-	return a->have && a->before
-		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, seen)
-		       : seen;
-}
-
-double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
+/* For how many seconds the kernel may believe a, attributes of ino, from now on. */
+static double attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
 {
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
@@ -175,10 +156,30 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 		dir ? o->acdirmax : o->acregmax);
 }
 
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	uint64_t was = dirnames_version(&dir->dirnames);
+
+	if (!a->have || a->attr.type != NFS_DIR)
+		return;
+	attr_timeout(fs, dir, &a->attr);
+	entry_note_attr(fs, dir, &a->attr, seen);
+	/* a name that came before the attributes may be from before the change */
+	if (!a->before && dirnames_version(&dir->dirnames) != was)
+		dirnames_doubt(&dir->dirnames);
+}
+
+uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	return a->have && a->before
+		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, seen)
+		       : seen;
+}
+
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
 {
-	double left = entry_attr_timeout(fs, ino, a);
+	double left = attr_timeout(fs, ino, a);
 
 	if (!deleg_since(fs, ino))
 		left -= seconds(clock_age(clock_ns(), seen));

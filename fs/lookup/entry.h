@@ -3,6 +3,25 @@
  *
  * entry: the names and attributes that the kernel is told, for how long the kernel may believe
  * each, and the daemon's notes of the server's answers about names and attributes.
+ *
+ * Time. The kernel may believe a name, or its absence, for the attribute time of the directory. The
+ * time counts from the last moment at which the directory was known to be as at the answer. An
+ * answer with the known change attribute of the directory begins the time anew for all known names:
+ * one LOOKUP serves all names of the directory. An answer with another change attribute, while this
+ * mount has changed nothing, invalidates all names (notify.h). A change by this mount could hide
+ * another client's change. So the daemon then believes no other name, and the kernel only for the
+ * time that the kernel was given.
+ *
+ * Absence. With lookupcache=all, the default, a complete directory (complete.h) answers no LOOKUP.
+ * The kernel's NFS client also believes the absence only of names that it has asked for. So a
+ * program finds a name at once that another client has made and then told of. FUSE sends LOOKUP
+ * before making a name: to make and write a file costs LOOKUP, OPEN and WRITE, one round trip more
+ * than with the kernel's client. With lookupcache=complete the directory answers. A directory that
+ * another client was seen to change is not complete for ten minutes. No exclusive decision rests on
+ * belief: the server makes each name.
+ *
+ * The kernel follows a symbolic link without asking for attributes, so the name of a link is
+ * believed no longer than the attributes of the link.
  */
 #ifndef RNFS_FS_LOOKUP_ENTRY_H
 #define RNFS_FS_LOOKUP_ENTRY_H
@@ -15,9 +34,8 @@
 /* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier have
  * expired. */
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
-/* For how many seconds the kernel may believe a, attributes of ino, from now on. */
-double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
-/* entry_attr_timeout() for attributes that the server was asked for at `seen`. */
+/* For how many seconds the kernel may believe a, attributes of ino that the server was asked for at
+ * `seen`, from now on. */
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Converts a, attributes of ino that the server was asked for at `asked`, for stat(2). Notes that
@@ -59,7 +77,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
-/* Ends r with an entry for r->name in r->dir, whose handle is fh, or with error if error is not 0.
+/* Ends r with an entry for r->name in r->dir, with handle fh, or with error if error is not 0.
  * attr lies in an op of r, and was asked for at `seen`. The name counts from name_seen on. */
 void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
 	uint64_t seen, uint64_t name_seen);

@@ -72,7 +72,7 @@ static void listing_free(struct listing *l)
 	free(l);
 }
 
-/* acq_rel: the thread that frees sees all that other threads wrote before their unref */
+/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 static bool let_go(struct listing *l)
 {
 	return atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1;

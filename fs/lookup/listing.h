@@ -105,8 +105,8 @@ struct listings *listings_new(void);
 /* No request may wait. Accepts NULL, returns NULL. */
 struct listings *listings_free(struct listings *a);
 
-/* A listing with no page yet. verf_of: another listing of the directory, whose lock the caller
- * holds; the new listing gets its verifier. NULL: none. Returns NULL when out of memory. */
+/* A listing with no page yet. verf_of: another listing of the directory, locked by the caller;
+ * the new listing gets its verifier. NULL: none. Returns NULL when out of memory. */
 struct listing *listing_new(
 	const struct rpc_cred *cred, uint64_t start, const struct listing *verf_of);
 struct listing *listing_ref(struct listing *l);

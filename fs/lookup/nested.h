@@ -4,8 +4,8 @@
  * nested: a mount point inside the directory that the server exports.
  *
  * The bundled server enters file systems that are mounted below its directory. At such a mount
- * point the server would ask this mount, and the mount would ask the server, on the connection
- * whose thread waits.
+ * point the server would ask this mount, and the mount would ask the server, on a connection that
+ * is served by the waiting thread.
  */
 #ifndef RNFS_FS_LOOKUP_NESTED_H
 #define RNFS_FS_LOOKUP_NESTED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * account: the kind of each request of the kernel, and how long it took.
+ * account: the kind of each request of the kernel, and the time until its answer.
  */
 #include "fs/observe/account.h"
 
@@ -80,7 +80,7 @@ struct accounts *accounts_free(struct accounts *all)
 	return NULL;
 }
 
-/* Which bytes a request is about: arg follows its header. */
+/* Notes the bytes that a request is about: arg follows the request's header. */
 static void read_range(struct account *a, const void *arg, size_t len)
 {
 	const struct fuse_read_in *read = arg;
@@ -176,7 +176,7 @@ static uint32_t bytes_of(uint32_t opcode, const struct iovec *iov, int count)
 	return ((const struct fuse_write_out *)iov[1].iov_base)->size;
 }
 
-/* 0 or a negative errno. A name that is not there may be answered without one. */
+/* 0 or a negative errno. For an absent name, the answer may have no errno. */
 static int error_of(uint32_t opcode, const struct iovec *iov, int count)
 {
 	const struct fuse_out_header *h = iov[0].iov_base;

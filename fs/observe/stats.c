@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stats: counters of a mount, as one line.
+ * stats: counters of a mount, a snapshot of all of them, and the snapshot as one line.
  */
 #include "fs/observe/stats.h"
 
@@ -57,34 +57,35 @@ void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size)
 
 #define U(x) ((unsigned long long)(x))
 
-static void put_cache(struct line *l, struct cache *cache)
+static void put_rpc(struct line *l, const struct rpc_client_stats *rpc)
 {
-	struct cache_stats *c = cache_stats(cache);
-
 	put(l,
-		" cache: used=%zuB limit=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu "
-		"evicted=%llu "
-		"wasted=%llu dropped=%llu",
-		cache_bytes(cache), cache_limit(cache), U(stats_get(&c->hits)),
-		U(stats_get(&c->joined)), U(stats_get(&c->misses)), U(stats_get(&c->fetches)),
-		U(stats_get(&c->evicted)), U(stats_get(&c->wasted)), U(stats_get(&c->dropped)));
+		" rpc: calls=%llu timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB"
+		" exposed=%lluB pulled_up=%lluB",
+		U(rpc->calls), U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed),
+		U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
+	if (rpc->calls_padded || rpc->replies_read)
+		put(l, " padded=%llu replies_read=%llu", U(rpc->calls_padded),
+			U(rpc->replies_read));
 }
 
-static void put_written(struct line *l, struct writeback *written)
+void stats_read(const struct stats *s, struct stats_snapshot *to)
 {
-	struct writeback_stats *w = writeback_stats(written);
-
-	put(l,
-		" writeback: used=%zuB gathered=%lluB taken=%lluB writes=%llu commits=%llu "
-		"rewritten=%llu full=%llu",
-		writeback_bytes(written), U(stats_get(&w->gathered)), U(stats_get(&w->taken)),
-		U(stats_get(&w->writes)), U(stats_get(&w->commits)), U(stats_get(&w->rewritten)),
-		U(stats_get(&w->full)));
+	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
+		to->ops[t] = stats_get(&s->ops[t]);
+		to->errors[t] = stats_get(&s->errors[t]);
+	}
+	to->requests = stats_get(&s->requests);
+	to->read_bytes = stats_get(&s->read_bytes);
+	to->write_bytes = stats_get(&s->write_bytes);
+	to->small_bytes = stats_get(&s->small_bytes);
+	to->interrupts = stats_get(&s->interrupts);
+	to->starved = stats_get(&s->starved);
+	to->local_opens = stats_get(&s->local_opens);
+	to->foreign = stats_get(&s->foreign);
 }
 
-void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
-	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
-	struct writeback *written, char *buf, size_t size)
+void stats_format(const struct stats_snapshot *s, char *buf, size_t size)
 {
 	struct line l = {.buf = buf, .size = size};
 
@@ -92,35 +93,29 @@ void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 		buf[0] = 0;
 	put(&l,
 		"requests=%llu inodes=%u open=%u read=%lluB written=%lluB small=%lluB "
-		"interrupted=%llu "
-		"starved=%llu foreign=%llu delegated=%llu",
-		U(stats_get(&s->requests)), inodes, open_files, U(stats_get(&s->read_bytes)),
-		U(stats_get(&s->write_bytes)), U(stats_get(&s->small_bytes)),
-		U(stats_get(&s->interrupts)), U(stats_get(&s->starved)), U(stats_get(&s->foreign)),
-		U(stats_get(&s->local_opens)));
-	if (rpc)
-		put(&l,
-			" rpc: calls=%llu timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB"
-			" exposed=%lluB pulled_up=%lluB",
-			U(rpc->calls), U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed),
-			U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
-	if (rpc && (rpc->calls_padded || rpc->replies_read))
-		put(&l, " padded=%llu replies_read=%llu", U(rpc->calls_padded),
-			U(rpc->replies_read));
-	if (mem)
-		put(&l, " memory: used=%zuB mapped=%zuB", mem->used_bytes, mem->slab_bytes);
-	if (cache)
-		put_cache(&l, cache);
-	if (written)
-		put_written(&l, written);
+		"interrupted=%llu starved=%llu foreign=%llu delegated=%llu",
+		U(s->requests), s->inodes, s->open_files, U(s->read_bytes), U(s->write_bytes),
+		U(s->small_bytes), U(s->interrupts), U(s->starved), U(s->foreign),
+		U(s->local_opens));
+	put_rpc(&l, &s->rpc);
+	put(&l, " memory: used=%zuB mapped=%zuB", s->mem.used_bytes, s->mem.slab_bytes);
+	put(&l,
+		" cache: used=%zuB limit=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu "
+		"evicted=%llu wasted=%llu dropped=%llu",
+		s->cache.used, s->cache.limit, U(s->cache.hits), U(s->cache.joined),
+		U(s->cache.misses), U(s->cache.fetches), U(s->cache.evicted), U(s->cache.wasted),
+		U(s->cache.dropped));
+	put(&l,
+		" writeback: used=%zuB gathered=%lluB taken=%lluB writes=%llu commits=%llu "
+		"rewritten=%llu full=%llu",
+		s->written.used, U(s->written.gathered), U(s->written.taken), U(s->written.writes),
+		U(s->written.commits), U(s->written.rewritten), U(s->written.full));
 	put(&l, " ops:");
 	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
-		uint64_t n = stats_get(&s->ops[t]), bad = stats_get(&s->errors[t]);
-
-		if (!n)
+		if (!s->ops[t])
 			continue;
-		put(&l, " %s=%llu", nfs_op_name(t), U(n));
-		if (bad)
-			put(&l, "(%llu)", U(bad));
+		put(&l, " %s=%llu", nfs_op_name(t), U(s->ops[t]));
+		if (s->errors[t])
+			put(&l, "(%llu)", U(s->errors[t]));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stats: counters of a mount, as one line.
+ * stats: counters of a mount, a snapshot of all of them, and the snapshot as one line.
  */
 #ifndef RNFS_FS_OBSERVE_STATS_H
 #define RNFS_FS_OBSERVE_STATS_H
@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/cache.h"
-#include "cache/writeback.h"
 #include "nfsproto/nfs_client.h"
 
 typedef _Atomic uint64_t stats_counter;
@@ -43,9 +41,30 @@ static inline uint64_t stats_get(const stats_counter *counter)
  * (terminated). */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
+/* All counters of a mount. fs_snapshot() fills it; together the counters need not be of one moment.
+ */
+struct stats_snapshot {
+	uint64_t ops[NFS_OP_TYPES],
+		errors[NFS_OP_TYPES]; /* this and the next lines: struct stats */
+	uint64_t requests, read_bytes, write_bytes, small_bytes;
+	uint64_t interrupts, starved, local_opens, foreign;
+	unsigned inodes, open_files;
+	struct nfs_client_info info;
+	struct rpc_client_stats rpc;
+	struct mem_stats mem;
+	struct {
+		size_t used, limit; /* bytes */
+		uint64_t hits, joined, misses, fetches, evicted, wasted, dropped;
+	} cache;
+	struct {
+		size_t used; /* bytes */
+		uint64_t gathered, taken, writes, commits, rewritten, full;
+	} written;
+};
+
+/* Copies the counters of s, the first part of a snapshot. */
+void stats_read(const struct stats *s, struct stats_snapshot *to);
 /* Writes the line (terminated, no newline) to buf. */
-void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
-	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
-	struct writeback *written, char *buf, size_t size);
+void stats_format(const struct stats_snapshot *s, char *buf, size_t size);
 
 #endif

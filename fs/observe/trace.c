@@ -18,8 +18,8 @@ struct place {
 
 struct trace_ring {
 	_Atomic uint64_t next;	  /* number of the next event that is written */
-	_Atomic uint64_t dropped; /* not told yet */
-	uint64_t read;		  /* the reader's: number of the next that it takes */
+	_Atomic uint64_t dropped; /* events dropped since the last trace_dropped() */
+	uint64_t read;		  /* used by the reader: number of the next event to take */
 	struct place place[TRACE_EVENTS];
 };
 
@@ -75,7 +75,7 @@ struct trace_event *trace_place(struct trace *t)
 			atomic_fetch_add_explicit(&r->dropped, 1, memory_order_relaxed);
 			return NULL;
 		}
-		if (turn > number) { /* another writer has it */
+		if (turn > number) { /* another writer has the number */
 			number = atomic_load_explicit(&r->next, memory_order_relaxed);
 			continue;
 		}

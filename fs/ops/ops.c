@@ -82,7 +82,7 @@ void ops_end_gone(struct fs *fs)
 	listings_take_gone(fs, &gone);
 	while ((r = SLIST_FIRST(&gone))) {
 		SLIST_REMOVE_HEAD(&gone, free);
-		r->next(r); /* whose call is cancelled at once */
+		r->next(r); /* the call of r is cancelled at once */
 	}
 	append_end_gone(fs);
 	cached_end_gone(fs);

@@ -29,17 +29,17 @@ static void settled(struct request *r)
 		       atomic_load(&ino->attrs.touched) != r->u.settle.touched;
 
 	inode_touch_end(ino);
-	if (!op->error && !written) { /* else these attributes may lack written data */
+	if (!op->error && !written) { /* else the attributes may lack written data */
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
 		change_told(ino, &op->u.setattr.attr, clock_ns());
-	} else if (op->error && op->error != -ESTALE) /* gone already */
+	} else if (op->error && op->error != -ESTALE) /* -ESTALE: the file has gone already */
 		log_warn("the times of file %llu, which is new, could not be set: %s",
 			(unsigned long long)ino->fileid, strerror(-op->error));
 	opening_settle_end(r->fs, ino);
 	request_free(r);
 }
 
-/* r has made r->inode and sets the times to those that the kernel was told, about. */
+/* r has made r->inode, and sets the times to about those that the kernel was told. */
 static void settle(struct request *r)
 {
 	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
@@ -51,8 +51,8 @@ static void settle(struct request *r)
 	request_submit(r, settled);
 }
 
-/* The kernel believed that the name was absent, and now it stands for a file that cannot be opened
- * like this: a symbolic link, for example, which the kernel must follow. ESTALE makes the kernel
+/* The kernel believed that the name was absent, but the name now stands for a file that this open
+ * cannot open: a symbolic link, for example, which the kernel must follow. ESTALE makes the kernel
  * look the path up again. */
 static void create_failed(struct request *r, int error)
 {
@@ -129,12 +129,12 @@ static void create_cut_done(struct request *r)
 	inode_touch_end(ino);
 	view_cut_end(&ino->view, r->pid);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
-	if (op->error || !r->fuse) { /* it was LATE */
+	if (op->error || !r->fuse) { /* r was LATE */
 		create_dropped(r, op->error);
 		return;
 	}
 	view_cut(&ino->view, 0, r->pid);
-	r->u.open.found = false; /* these are the attributes that this request has made */
+	r->u.open.found = false; /* this request has made these attributes */
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
 }
@@ -199,8 +199,8 @@ static void create_done(struct request *r)
 		close_file(fs, f, r, -ENOMEM);
 		return;
 	}
-	/* Of a file that is known here this request has made nothing. Other requests may have
-	 * changed the file since the server answered. */
+	/* If the file was known here before, this request has made no attribute of the file. Other
+	 * requests may have changed the file since the server answered. */
 	r->u.open.found = attrs_has(&ino->attrs);
 	if (!r->u.open.found)
 		inode_touch(ino);

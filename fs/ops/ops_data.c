@@ -33,11 +33,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define AGAIN_NS    (2 * NSEC_PER_SEC) /* for so long at most a READ is asked again */
+#define AGAIN_NS    (2 * NSEC_PER_SEC) /* for how long a READ is asked again at most */
 #define SMALL_WRITE (16u << 10)	       /* bytes that are copied rather than keep a worker's block */
 
-/* A READ or WRITE in the name of the opener, which takes data over. NULL: there was no memory, data
- * stays the caller's, and req has been answered. */
+/* A READ or WRITE in the name of the opener. Takes data over. NULL: there was no memory, data stays
+ * the caller's, and req has been answered. */
 static struct request *io_request(
 	fuse_req_t req, const struct fuse_file_info *fi, off_t off, struct seg_list *data)
 {
@@ -97,23 +97,23 @@ static int read_part(struct request *r, struct part *p)
 			p->want - p->got, (unsigned long long)(r->u.io.offset + p->off + p->got));
 		return -EREMOTEIO;
 	}
-	if (op->u.read.moved.len) /* the rest goes behind it */
+	if (op->u.read.moved.len) /* the rest goes behind the moved data */
 		seg_list_copy(&op->u.read.to, &op->u.read.moved);
 	nfs_read_let_go(op);
 	read_fill(r, p);
 	return 0;
 }
 
-/* The server says that the file ends behind the n bytes of r that are there. The kernel takes a
- * short answer as the end of the file, unless it has learned the size otherwise since it sent the
- * READ. Is the server to be asked again?
+/* The server says that the file ends behind the n bytes of r that have come. The kernel takes a
+ * short answer as the end of the file, unless the kernel has learned the size otherwise since it
+ * sent the READ. Must the server be asked again?
  *
  * Yes if this mount has written behind that end since the server was asked, or is about to: then
  * the answer is out of date. Also if the file ends before r begins. The kernel then believes that
- * the file ends where r begins, and throws away attributes that it has asked for meanwhile. A
- * process that has just got a lock, or opened the file, would not learn the end of the file, and
- * would find zeros up to the beginning of r. When those attributes have come, the kernel does not
- * take the answer to r as the end any more.
+ * the file ends where r begins, and discards attributes that it has asked for meanwhile. A process
+ * that has just got a lock, or opened the file, would not learn the end of the file, and would find
+ * zeros up to the beginning of r. When those attributes have come, the kernel does not take the
+ * answer to r as the end any more.
  *
  * The answer is always the server's last one. So the asking ends. */
 static bool must_ask_again(struct request *r, uint32_t n)
@@ -160,8 +160,7 @@ static bool must_repeat(struct request *r, uint32_t n)
 	       repeat_waits(r, n, ask_again);
 }
 
-/* Has the server perhaps restarted, so that r has brought bytes from before a write of this mount?
- */
+/* May the server have restarted, so that r has brought bytes from before a write of this mount? */
 static bool may_be_lost(struct request *r)
 {
 	struct written *w = &r->file->inode->written;
@@ -347,8 +346,8 @@ static void write_step(struct request *r)
 		write_reply(r);
 }
 
-/* The worker has read the data to a place where it cannot stay: copies the data to data memory. 0
- * or the errno of worker_data_wait(). */
+/* The worker has read the data to a place where the data cannot stay: copies the data to data
+ * memory. 0 or the errno of worker_data_wait(). */
 static int write_copy_data(
 	struct fs *fs, pid_t tid, const struct fuse_buf *from, struct seg_list *data)
 {
@@ -401,8 +400,8 @@ static void write_send(struct request *r)
 	request_submit(r, write_step);
 }
 
-/* As the descriptor is now, not as it was opened. Pages that are written back have their
- * offsets. */
+/* By the flags that the descriptor has now, not those of the open. Pages that are written back have
+ * their offsets. */
 static bool appends(int flags, bool writepage)
 {
 	return flags & O_APPEND && !writepage;
@@ -417,7 +416,7 @@ static void write_alone(struct request *r)
 		send(r);
 }
 
-/* False: not all data was gathered, and the request is not answered. */
+/* True: all data was gathered, and req was answered. */
 static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uint64_t off,
 	const struct fuse_bufvec *in, uint32_t *took)
 {
@@ -433,7 +432,7 @@ static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uin
 	return done;
 }
 
-/* No LATE request changes what r writes. */
+/* No LATE request changes the bytes that r writes. */
 static void write_begin(struct request *r)
 {
 	write_gather_wait(r, write_alone);

@@ -4,11 +4,12 @@
  * ops_dir: listing directories.
  *
  * The server's answers are kept as a listing (listing.h). A handle has one listing at a time, and
- * the next part is fetched while this one is read. Offsets are the server's cookies. The cookies 0,
- * 1 and 2 never belong to an entry (RFC 8881 section 18.23.3), and stand for the start, the place
- * after "." and the place after "..". rewinddir(3) asks the server again, as opendir(3) does: for
- * the entries or, if those took several answers, whether the directory has changed since. If
- * opendir(3) has to ask the server for the right, it also asks for the first entries at once.
+ * the next part is fetched while a reader reads one part. Offsets are the server's cookies. The
+ * cookies 0, 1 and 2 never belong to an entry (RFC 8881 section 18.23.3), and stand for the start,
+ * the place after "." and the place after "..". rewinddir(3) asks the server again, as opendir(3)
+ * does: for the entries or, if those took several answers, whether the directory has changed since.
+ * If opendir(3) has to ask the server for the right, opendir(3) also asks for the first entries at
+ * once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #include "fs/ops/ops.h"
 #include "transport/clock.h"
 
-/* for so long a listing begun at the open serves the first read */
+/* how long a listing begun at the open may serve the first read */
 #define FRESH_NS      1000000000u
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
@@ -32,7 +33,7 @@ struct dir {
 	bool may_search;	 /* the opener may look names up in the directory */
 	pthread_mutex_t lock;	 /* guards the members below */
 	struct listing *listing; /* NULL: nothing has been read */
-	/* when the listing was begun, if that was at the open and it is not read yet; else 0 */
+	/* when the listing was begun, if at the open and not read yet; else 0 */
 	uint64_t fresh;
 	/* valid while listing->change is `change`: the place after cookie pos_after is pos in page;
 	 * page NULL: not known */
@@ -178,7 +179,7 @@ static bool put_dots(struct request *r, struct dirents *out)
 	return r->u.list.offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
 }
 
-/* Fills out with the entries at d->pos in d->page and in the pages after it. */
+/* Fills out with the entries at d->pos in d->page and in the pages after d->page. */
 static void put_pages_locked(struct dirents *out, struct dir *d)
 {
 	uint64_t now = clock_ns();
@@ -233,7 +234,7 @@ static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 	return false;
 }
 
-/* of the entries after a cookie: in the listing, not yet, or never */
+/* where the entries after a cookie are: in the listing, not there yet, or never there */
 enum place { THERE, BEHIND, ELSEWHERE };
 
 static enum place place_locked(struct dir *d, const struct listing *l, uint64_t cookie)
@@ -280,7 +281,7 @@ static void checked(struct request *r)
 	list_on(r);
 }
 
-/* True: the server is asked whether the directory has changed, since a listing is kept that would
+/* True: the server is asked whether the directory has changed, because a listing is kept that would
  * need more than one answer to fetch again. */
 static bool check(struct request *r)
 {
@@ -302,8 +303,8 @@ static void use_locked(struct dir *d, struct listing *l)
 	d->page = NULL;
 }
 
-/* The handle's listing, locked, that knows the place of cookie: one that has cookie, or one that
- * begins there. NULL when out of memory. */
+/* The handle's listing, locked: one that has cookie, or one that begins there. NULL when out of
+ * memory. */
 static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
 {
 	struct dir *d = r->u.list.dir;
@@ -342,7 +343,8 @@ static void fetched(struct request *r)
 		list_on(r);
 }
 
-/* Another request has fetched the next page, or could not: if it is missing, r asks for it. */
+/* Another request has fetched the next page, or has failed. If the page is missing, r asks for
+ * it. */
 static void waited(struct request *r)
 {
 	listing_unref(r->fs, r->dir, r->u.list.listing);
@@ -358,8 +360,8 @@ static void answer(struct request *r, struct dirents *out)
 	request_free(r);
 }
 
-/* The wanted entries follow the end of l, which was `end`. Waits for a request that fetches them,
- * or fetches them. Takes over the caller's reference to l. */
+/* The wanted entries follow the end of l, which was `end`. Waits for a request that fetches the
+ * entries, or fetches them. Takes over the caller's reference to l. */
 static void fetch_more(struct request *r, struct listing *l, uint64_t end)
 {
 	bool moved;
@@ -381,7 +383,7 @@ static void fetch_more(struct request *r, struct listing *l, uint64_t end)
 }
 
 /* Answers with the entries of the handle's listing after the wanted cookie, or makes the listing
- * get them. */
+ * get the entries. */
 static void list_on(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
@@ -426,7 +428,7 @@ static void list_on(struct request *r)
 	answer(r, &out);
 }
 
-/* Is a listing begun at the open to be read now? Not if this mount has changed the directory
+/* May a listing begun at the open be read now? Not if this mount has changed the directory
  * since. */
 static bool take_fresh(struct dir *d)
 {

@@ -29,7 +29,7 @@ static void open_tell(struct request *r)
 {
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
-	/* the attributes of an open that truncates are those after it */
+	/* the attributes of an open that truncates are from after the truncation */
 	uint64_t asked = f->flags & O_TRUNC ? clock_ns() : r->born;
 	const struct nfs_attr *attr = r->u.open.alone ? NULL : &r->batch.first.op.u.open.attr;
 	struct fuse_file_info fi = file_info(fs, f, attr, asked);
@@ -59,9 +59,9 @@ static bool open_only_reads(const struct file *f)
 	return (f->flags & (O_ACCMODE | O_TRUNC)) == O_RDONLY;
 }
 
-/* The right that a successful OPEN for reading does not prove, and that must be asked for. A server
- * also opens a file for users that may only execute it, and for execve(2) by users that may only
- * read. 0: none. */
+/* The right that a successful OPEN does not prove, and that must be asked for; 0: none. A server
+ * opens a file for reading, too, for users that may only execute the file, and for execve(2), too,
+ * for users that may only read the file. */
 static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 {
 	if (f->flags & OPEN_EXEC)
@@ -71,7 +71,8 @@ static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 	return (attr->mode & 0444) != 0444 && attr->mode & 0111 ? NFS_ACCESS_READ : 0;
 }
 
-/* The rights that a caller must be known to have, to open a file like this without the server. */
+/* The rights that a caller must be known to have, to open a file with these flags without the
+ * server. */
 static uint32_t open_rights(int flags)
 {
 	const uint32_t write = NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
@@ -86,8 +87,8 @@ static uint32_t open_rights(int flags)
 	}
 }
 
-/* The rights that OPEN is to ask for too, since a successful OPEN will probably not prove them; 0:
- * the rights are known. */
+/* The rights that the OPEN must ask for as well, because a successful OPEN will probably not prove
+ * them; 0: the rights are known. */
 static uint32_t open_wants(struct request *r)
 {
 	const struct nfs_attr seen = {.mode = attrs_mode(&r->inode->attrs, &(uint64_t){0})};
@@ -146,14 +147,14 @@ static void open_ask(struct request *r)
 }
 
 /* Does the kernel believe more names of r's file than `links`? If the thread is not known
- * (fs/known/stale.h), its second try cannot be seen, so a file that it finds must be good enough.
- */
+ * (fs/known/stale.h), its second try cannot be seen, so the file found first must be good
+ * enough. */
 static bool open_has_many_names(const struct request *r, uint32_t links)
 {
 	return !r->u.open.again && names_too_many(r->fs->names, r->inode, links, r->pid != 0);
 }
 
-/* The kernel must look up each name of r's file again before it opens the file by that name. */
+/* The kernel must look up each name of r's file again before opening the file by that name. */
 static void open_forget_names(struct request *r)
 {
 	names_unsure(r->fs->names, r->inode);
@@ -177,7 +178,7 @@ static bool open_by_old_name(struct request *r)
 	return true;
 }
 
-/* Notes the answer to OPEN about the file, asked when r came. */
+/* Notes the answer to OPEN about the file. The answer is as of the time when r came. */
 static void open_note(struct request *r, const struct nfs_op *op)
 {
 	bool reads = open_only_reads(r->file);
@@ -193,7 +194,8 @@ static void open_note(struct request *r, const struct nfs_op *op)
 			&r->inode->attrs, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
 }
 
-/* An open that truncates is about to be sent, and has ended: the server has cut `len` bytes. */
+/* Around an open that truncates: before the OPEN is sent; after it has ended, and the server has
+ * cut `len` bytes. */
 static void open_cut_begin(struct request *r)
 {
 	r->u.open.cuts = true;
@@ -243,12 +245,13 @@ static void open_done(struct request *r)
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
 	cached_opened(r->fs, f);
-	if (!r->fuse) { /* it was LATE */
+	if (!r->fuse) { /* r was LATE */
 		close_file(r->fs, f, r, -EINTR);
 		return;
 	}
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
-		/* the kernel looks the path up again, and opens the file that it finds */
+		/* the kernel looks the path up again, and opens the file that the name stands for
+		 * now */
 		close_file(r->fs, f, r, -ESTALE);
 		return;
 	}
@@ -275,13 +278,13 @@ static void open_by_handle(struct request *r)
 }
 
 /* The name by which r->inode was to be opened is another file's by now, or absent. ESTALE makes the
- * kernel look the path up again and open the file that it finds, but only once. After that second
- * try the file is opened by its handle: names that change all the time must not become an error.
- * The next open uses the handle too, if the program has no name for the file (/proc/self/fd):
- * names_unsure(). */
+ * kernel look the path up again and open the file that the name stands for now, but only once.
+ * After that second try the file is opened by its handle: names that change all the time must not
+ * become an error. The next open uses the handle too, if the program has no name for the file
+ * (/proc/self/fd): names_unsure(). */
 static void open_stale(struct request *r)
 {
-	if (!r->fuse) { /* it was LATE */
+	if (!r->fuse) { /* r was LATE */
 		open_failed(r, -EINTR);
 		return;
 	}
@@ -324,7 +327,7 @@ static void open_named_done(struct request *r)
 		open_stale(r);
 		return;
 	case -EACCES:
-	case -EPERM: /* perhaps only the directory may not be searched */
+	case -EPERM: /* perhaps the caller may only not search the directory */
 		if (r->fuse)
 			open_by_handle(r);
 		else
@@ -335,10 +338,10 @@ static void open_named_done(struct request *r)
 	}
 }
 
-/* It is not known by which name r opens its file, and which of the names are still the file's.
+/* Is it unknown by which name r opens its file, and which of the names are still the file's?
  * Another client may have given away a name that the kernel believes and now opens: by the other
- * name the file would look the same. Before a file is truncated, an old link count must not
- * decide. */
+ * name the file would look the same. An old link count must not decide whether a file is
+ * truncated. */
 static bool open_is_unclear(struct request *r)
 {
 	return open_has_many_names(r, r->file->flags & O_TRUNC ? 1 : attrs_links(&r->inode->attrs));

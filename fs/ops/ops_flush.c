@@ -17,10 +17,11 @@
 #include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 
-/* As flush_waits(). If the times of the file are still to be set, they are set behind the WRITE if
- * there is one WRITE, else beside. After a write and a sync or close, a program often looks at the
- * file next. The kernel, which has seen writes, then asks for attributes. It is answered from those
- * that came with the last WRITE, as long as they are believed (ops_getattr()). */
+/* flush_waits(), which also sets the times of the file if they are still to be set: behind the
+ * WRITE if there is one WRITE, else beside. After a write and a sync or close, a program often
+ * looks at the file next. The kernel, which has seen writes, then asks for attributes. The daemon
+ * answers with the attributes that came with the last WRITE, as long as they are believed
+ * (ops_getattr()). */
 static bool waits_safe(struct request *r, enum written_level level, request_step_fn *next)
 {
 	static const struct nfs_sattr now = {.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW};
@@ -78,7 +79,7 @@ static void flush_unlock(struct request *r)
 		flush_clear(r);
 }
 
-/* All data is safe. The next look at the times must find them set. */
+/* All data is safe. The next look at the times must find the right times. */
 static void flush_settle(struct request *r)
 {
 	note_safe(r);
@@ -86,15 +87,15 @@ static void flush_settle(struct request *r)
 		flush_unlock(r);
 }
 
-/* No other client sees a file that is delegated to write. So it is enough that the server has taken
- * the written data, and so has reported a lack of space. The release of the file then commits the
- * data. But an unlock sent to the server tells other clients that all data is there. And data that
- * is not kept here cannot be written again: close(2) must report a loss. */
+/* No other client sees a file that is delegated to write. So close(2) need only wait until the
+ * server has taken the written data, and so has reported a lack of space. The release of the file
+ * then commits the data. But an unlock sent to the server tells other clients that all data is
+ * there. And data without a copy here cannot be written again: close(2) must report a loss. */
 static enum written_level flush_level(const struct fs *fs, struct inode *ino)
 {
 	uint64_t since = deleg_alone_since(fs, ino);
 
-	return since && locker_all_local(ino, since) && !filedata_at_risk(&ino->data) ? SENT
+	return since && locker_all_local(ino, since) && !filedata_at_risk(&ino->data) ? TRY_STABLE
 										      : STABLE;
 }
 

@@ -6,17 +6,17 @@
  *
  * Caches agree at locks. Before an unlock is sent, written data is on the server, and safe there.
  * Before a lock is asked for, written data is on the server: the new lock may be weaker than the
- * old one (F_RDLCK for F_WRLCK). After a lock is granted, the kernel drops the file's pages and
- * attributes before it is told of the lock. That may wait for pages that are being read. So it is
- * not done on a worker, which may have to fetch that READ, nor on a progress thread, which has to
- * answer it, but on a separate thread (inval.h). That thread also makes the kernel write back
- * mapped dirty pages. Before an unlock the kernel does not: as on a local file system, msync(2)
- * does that.
+ * old one (F_RDLCK for F_WRLCK). After a lock is granted, the daemon invalidates the kernel's pages
+ * and attributes of the file before answering. The invalidation may wait for pages that are being
+ * read. So a separate thread invalidates (inval.h): not a worker, which may have to fetch that
+ * READ, and not a progress thread, which has to answer the READ. The invalidation also makes the
+ * kernel write back mapped dirty pages. Before an unlock the kernel does not write back: as on a
+ * local file system, msync(2) does that.
  *
  * While a file is delegated to this mount to write, no other client sees the file. Before the
- * delegation goes back, the file is flushed, and its locks are told to the server
- * (nfs4_lock_local.c). So neither a lock nor an unlock waits. Cached data is true if it was dropped
- * at one lock since the delegation.
+ * delegation is returned, the file is flushed, and the server is told of its locks
+ * (nfs4_lock_local.c). So neither a lock nor an unlock waits. Cached data is valid if it was
+ * invalidated at one lock since the delegation.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; other waits only at a fatal
  * signal.
@@ -34,8 +34,8 @@
 #include "fs/kernel/turn.h"
 #include "transport/log.h"
 
-/* How often a lock is asked for again while a RELEASE clears locks of the file; one round trip each
- */
+/* How often a lock is asked for again while a RELEASE clears locks of the file. Each time costs one
+ * round trip. */
 #define LEAVE_TRIES 1000
 
 /* --- setting ---------------------------------------------------------------------------------- */
@@ -59,14 +59,14 @@ static void lock_end(struct request *r)
 	request_end(r, 0);
 }
 
-/* op has been granted, and the kernel does not believe older attributes and pages. */
+/* The lock was granted, and the kernel does not believe older attributes and pages. */
 static void lock_granted(struct request *r)
 {
 	if (r->batch.first.op.u.lock.type != F_WRLCK || !turn_settles(r, lock_end))
 		lock_end(r);
 }
 
-/* All cached data was read since the lock. */
+/* Older cached data was invalidated: all cached data was read since the lock. */
 static void lock_dropped(struct request *r)
 {
 	struct inode *ino = r->file->inode;
@@ -77,7 +77,7 @@ static void lock_dropped(struct request *r)
 	lock_granted(r);
 }
 
-/* op was granted: is cached data true? */
+/* op was granted: is cached data valid? */
 static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 {
 	struct inode *ino = r->file->inode;
@@ -106,11 +106,12 @@ static void lock_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
-	/* Again, since a FLUSH of the same owner may have taken the owner off in between. */
+	/* Again, because a FLUSH of the same owner may have removed the owner from the list in
+	 * between. */
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
-	if (op->u.lock.type == F_WRLCK) /* before older attributes are dropped */
+	if (op->u.lock.type == F_WRLCK) /* before older attributes are invalidated */
 		turn_begin(r->file->inode, r->pid);
 	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
 	if (finds) {
@@ -137,7 +138,7 @@ static void unlock(struct request *r)
 	lock_submit(r, F_UNLCK, false, unlock_done);
 }
 
-/* As flush_waits(), if another client may see the file. */
+/* flush_waits(), if another client may see the file. */
 static bool waits(struct request *r, enum written_level level, request_step_fn *next)
 {
 	return !deleg_alone_since(r->fs, r->file->inode) &&
@@ -156,8 +157,8 @@ static void lock_begin(struct request *r)
 		lock(r);
 }
 
-/* As late_waits(), if this mount may hold less of the file then: a call that a killed process has
- * left under way must not overwrite data of another client that holds a lock. */
+/* late_waits(), if this mount may hold less of the file after r: a call of a killed process that is
+ * still in flight must not overwrite data of another client that holds a lock. */
 static bool waits_late(struct request *r, request_step_fn *next)
 {
 	return r->u.lock.type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
@@ -218,7 +219,7 @@ void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op
 		UINT64_MAX, !(op & LOCK_NB));
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- testing ---------------------------------------------------------------------------------- */
 
 static void getlk_done(struct request *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_lookup: the files that names stand for, and inodes that the kernel forgets.
+ * ops_lookup: the files that names stand for, and the kernel's FORGETs.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void lookup_again(struct request *r)
 	lookup_send(r);
 }
 
-/* Does the answer wait for a process on turn, because of the file that was found? */
+/* Must the answer wait for a process on turn, because of the file that was found? */
 static bool lookup_waits(struct request *r, const struct nfs_op *op)
 {
 	if (op->error || op->u.lookup.attr.type != NFS_REG || r->turn_since)
@@ -74,7 +74,7 @@ static void lookup_done(struct request *r)
 	}
 }
 
-/* May the caller search r->dir, and is that known? */
+/* Is the caller known to have the right to search r->dir? */
 static bool may_search(struct request *r)
 {
 	uint32_t may;
@@ -84,7 +84,8 @@ static bool may_search(struct request *r)
 	       may;
 }
 
-/* The file of r->name is known. Its attributes must be known too, and not be too old. */
+/* The file of r->name is known. If valid attributes of the file are known, too, ends r and returns
+ * true. */
 static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_seen)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -103,14 +104,14 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 }
 
 /* Answers from known names, if they are believed. The kernel must ask at each walk where some users
- * may not search. The kernel also asks when its time-out for a name is over, while another process
- * has meanwhile heard that the directory has not changed. The caller must be known to have the
- * right to search.
+ * may not search. The kernel also asks when its time-out for a name is over, although the daemon
+ * may have learned meanwhile, for another process, that the directory has not changed. The caller
+ * must be known to have the right to search.
  *
- * If the kernel asks for a file by a name that it may still believe, it has a reason: the server is
- * asked. The kernel asks for a name that it believes absent if a program is about to make the name,
- * or to give the name to a file. The server is then asked to do that, and will tell if the name
- * exists after all. */
+ * If the kernel asks for a file by a name that it may still believe, the kernel has a reason: the
+ * server is asked. The kernel asks for a name that it believes absent if a program is about to make
+ * the name, or to give the name to a file. The server then gets that request next, and will tell if
+ * the name exists after all. */
 static bool lookup_known(struct request *r, const struct name_info *info)
 {
 	struct fs *fs = r->fs;
@@ -123,11 +124,11 @@ static bool lookup_known(struct request *r, const struct name_info *info)
 	return known;
 }
 
-/* Likewise, with lookupcache=complete, if all names of the directory are known, and this name is
- * none of them. The kernel's client asks the server for a name that no program here has asked for
- * yet: another client may have made the name, and told a program here. So only the user can allow
- * this answer. That the caller is likely to make the name is no reason for the answer: another
- * client may have made that name too. */
+/* Answers ENOENT, with lookupcache=complete, if all names of the directory are known, and this name
+ * is none of them. The kernel's client asks the server for a name that no program here has asked
+ * for yet: another client may have made the name, and told a program here. So only the user can
+ * allow this answer. A caller that is likely to make the name is no reason for the answer: another
+ * client may have made the name too. */
 static bool lookup_none(struct request *r)
 {
 	uint64_t until;
@@ -136,7 +137,7 @@ static bool lookup_none(struct request *r)
 	       may_search(r) && entry_end_none(r, until);
 }
 
-/* Likewise, if a listing has told the file of the name since the server was last asked. */
+/* Answers from a listing, if one has told the file of the name since the server was last asked. */
 static bool lookup_listed(struct request *r, const struct name_info *info)
 {
 	if (info->ino && (!info->seen || info->until >= clock_ns()))

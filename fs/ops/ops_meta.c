@@ -22,7 +22,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel's */
+#define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel */
 
 void ops_init(void *userdata, struct fuse_conn_info *conn)
 {
@@ -37,8 +37,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	conn->time_gran = 1;
 	/* The target of a symbolic link never changes: another target is another file. */
 	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;
-	/* The server clears set-ID bits when a file is written or changes its owner. The kernel
-	 * must not try to do that with the writer's rights. */
+	/* The server clears set-ID bits when a file is written or gets another owner. The kernel
+	 * must not try to clear the bits with the writer's rights. */
 	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;
 	fs->sends_umask = conn->capable & FUSE_CAP_DONT_MASK && fs->info.features & NFS_HAS_UMASK;
 	if (fs->sends_umask)
@@ -51,14 +51,14 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 /* --- attributes ------------------------------------------------------------------------------- */
 
 /* Answers with a, which the server was asked for at `asked`, and which the kernel may believe from
- * then on. born: as for entry_stat(). */
+ * then on. born: as in entry_stat(). */
 static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t born)
 {
 	fuse_req_t fuse = request_take_fuse(r);
 	double timeout;
 	struct stat st;
 
-	if (!fuse) { /* it was LATE: the kernel is told nothing */
+	if (!fuse) { /* r was LATE: the kernel is told nothing */
 		request_free(r);
 		return;
 	}
@@ -87,7 +87,7 @@ static void getattr_end(struct request *r)
  *   - because of an open, a close or a write, and the open or close has just brought attributes;
  *   - about a delegated file, or for one of many reads of a file that other clients change;
  *   - about a directory. The kernel asks after reading entries, which may have moved the access
- *     time, and the attributes that came with the entries tell the new one. */
+ *     time, and the attributes that came with the entries tell the new time. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -109,9 +109,9 @@ static bool getattr_known(struct request *r)
 	return true;
 }
 
-/* Appended data may stand at a wrong place in the kernel's pages (append.c): must the kernel drop
- * the pages before the answer tells this size? The kernel itself drops the pages if the size is not
- * the believed one. After the same size twice, the kernel has dropped them. */
+/* Appended data may stand at a wrong place in the kernel's pages (append.c): must the pages be
+ * invalidated before the answer tells this size? The kernel itself drops the pages if the size is
+ * not the believed one. After the same size twice, the pages have been invalidated. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
 	if (!atomic_load(&ino->append.displaced))
@@ -225,7 +225,7 @@ static void setattr_done(struct request *r)
 	setattr_took(r, &op->u.setattr.attr);
 }
 
-/* r is about to set the size; setattr_done() ends this. */
+/* r is about to set the size. setattr_done() ends the change. */
 static void cut_begin(struct request *r)
 {
 	view_cut_begin(&r->inode->view);
@@ -258,8 +258,8 @@ static void truncate_asked(struct request *r)
 		setattr_submit(r);
 }
 
-/* truncate(2) needs the right to write. But a server lets the owner of a file set the size whatever
- * the mode is, for processes that have the file open. So the right is asked for first. */
+/* truncate(2) needs the right to write. But a server lets the owner of a file set the size with any
+ * mode, for processes that have the file open. So the right is asked for first. */
 static void truncate_ask(struct request *r)
 {
 	uint32_t may;
@@ -304,9 +304,9 @@ static void setattr_flushed(struct request *r)
 }
 
 /* Data written before must not change the times afterwards. A program that sets anything but the
- * size has probably written all data, and closes next. So if one WRITE is left, it is a stable one,
- * and no COMMIT follows; and SETATTR goes with it. (Not for a new owner: its name may have to be
- * asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
+ * size has probably written all data, and closes next. So if one WRITE is left, that WRITE is a
+ * stable one, and no COMMIT follows; and SETATTR goes with the WRITE. (Not for a new owner: the
+ * owner's name may have to be asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
 static void setattr_begin(struct request *r)
 {
 	const struct nfs_sattr *set = &r->u.setattr.set;
@@ -326,7 +326,7 @@ static void setattr_begin(struct request *r)
 		setattr_flushed(r);
 }
 
-/* Sets both times, unless they are set already. */
+/* Adds both times to set, unless set has them already. */
 static void settle_too(struct nfs_sattr *set)
 {
 	if (!(set->mask & (NFS_SET_ATIME | NFS_SET_ATIME_NOW)))
@@ -345,7 +345,7 @@ static void setattr_start(struct request *r)
 	}
 }
 
-/* The pages are written, or the program is killed, for which nothing is to wait. */
+/* The pages are written. Or the program is killed, and waits for nothing. */
 static void setattr_dropped(struct request *r)
 {
 	if (request_is_gone(r))
@@ -355,9 +355,9 @@ static void setattr_dropped(struct request *r)
 }
 
 /* A program sets times. May there be pages that a store through a mapping has made dirty? The
- * kernel would write them later, and the server would set the times to now. The kernel does not
- * tell this daemon of a mapping. But a mapping that allows stores keeps a file open that was opened
- * to read and write. */
+ * kernel would write such pages later, and the server would set the times to now. The kernel does
+ * not tell this daemon of a mapping. But a mapping that allows stores keeps a file open that was
+ * opened to read and write. */
 static bool setattr_writes_pages(const struct request *r)
 {
 	uint32_t mask = r->u.setattr.set.mask;
@@ -382,7 +382,7 @@ void ops_setattr(
 		r->u.getattr.born = UINT64_MAX;
 		getattr_begin(r);
 	} else if (setattr_writes_pages(r)) {
-		/* to drop a dirty page the kernel writes the page first, and waits for the
+		/* to invalidate a dirty page the kernel writes the page first, and waits for the
 		 * answer */
 		inval_then(fs->inval, r, setattr_dropped);
 	} else {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ops_name: operations that make, move and remove names. A name of an open file is not removed but
- * made a silly one (silly.h).
+ * changed to a silly name (silly.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "fs/file/silly.h"
 #include "fs/file/silly_give.h"
 
-#define RMDIR_TRIES 16 /* RMDIR is sent again when a silly name has gone, from any directory */
+#define RMDIR_TRIES 16 /* RMDIR is sent again when a silly name was removed, from any directory */
 
 /* --- making ----------------------------------------------------------------------------------- */
 
@@ -30,8 +30,8 @@ static void create_done(struct request *r)
 	entry_end_made(r, op->error, &op->u.create.fh, &op->u.create.attr);
 }
 
-/* A request for making name, its first op ready for submission once more is filled in; NULL if it
- * has already been answered. */
+/* A request for making name; the caller fills in its op. NULL if the kernel has been answered
+ * already. */
 static struct request *create_begin(
 	fuse_req_t req, fuse_ino_t parent, const char *name, enum nfs_type type, mode_t mode)
 {
@@ -74,7 +74,8 @@ static void mknod_opened(struct request *r)
 	request_submit(r, mknod_closed);
 }
 
-/* A regular file without opening it for the caller: servers make those by OPEN only. */
+/* Makes a regular file without opening the file for the caller: servers make regular files by OPEN
+ * only. */
 static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	struct fs *fs = fs_of(req);
@@ -132,7 +133,7 @@ void ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 
 	if (!r)
 		return;
-	/* a caller that looks names up in it must be known to have the right */
+	/* a caller that looks names up in the new directory must be known to have the right */
 	r->batch.first.op.u.create.want = entry_keeps_names(r->fs, r->dir) ? ENTRY_DIR_RIGHTS : 0;
 	request_submit(r, create_done);
 }
@@ -199,7 +200,7 @@ static struct nfs_name name_of(const char *s)
 	return (struct nfs_name){s, (uint32_t)strlen(s)};
 }
 
-/* A request for removing name; NULL if it has already been answered. */
+/* A request for removing name. NULL if the kernel has been answered already. */
 static struct request *remove_begin(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = fs_of(req);
@@ -299,7 +300,7 @@ void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 		rmdir_submit(r);
 }
 
-/* Keeps the notes about names in step with the server. */
+/* The rename r has ended: updates the notes about both names. */
 static void rename_note(struct request *r, int error)
 {
 	struct names *names = r->fs->names;
@@ -335,7 +336,7 @@ static void rename_end(struct request *r)
 	request_end(r, r->u.unlink.error);
 }
 
-/* Which file moves, as far as that is known: u.unlink.moved. */
+/* Sets u.unlink.moved to the file that moves, if known. */
 static void rename_note_moved(struct request *r)
 {
 	struct name_info info;

@@ -2,11 +2,12 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ops_space: holes, reserved space and copies made by the server. If the mount cannot do an
- * operation, the kernel does it in its own way after the right error:
+ * operation, the right error makes the kernel act without the mount. The kernel remembers ENOSYS
+ * for the whole mount, and EOPNOTSUPP for no longer than one call.
  *
- *     lseek            ENOSYS, which it remembers: all of a file is data
- *     copy_file_range  ENOSYS, remembered, or EOPNOTSUPP for this one: by reading and writing
- *     fallocate        ENOSYS, remembered, or EOPNOTSUPP: the caller is told EOPNOTSUPP
+ *     lseek            ENOSYS: all of a file is data
+ *     copy_file_range  ENOSYS or EOPNOTSUPP: the kernel copies by reading and writing
+ *     fallocate        ENOSYS or EOPNOTSUPP: the caller gets EOPNOTSUPP
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,8 @@ static void lseek_reply(struct request *r)
 
 static void lseek_begin(struct request *r);
 
-/* Bytes that the kernel has written there are data. */
+/* The kernel has written its dirty pages of the hole. If it has written any, the server is asked
+ * again: those bytes are data. */
 static void lseek_dropped(struct request *r)
 {
 	if (request_is_gone(r))
@@ -58,7 +60,8 @@ static void lseek_dropped(struct request *r)
 		lseek_reply(r);
 }
 
-/* Where has the server said that there is no data? False: nowhere. *len 0: to the end. */
+/* The range in which, as the server has said, there is no data. False: there is none. *len 0: to
+ * the end. */
 static bool found_hole(const struct nfs_op *op, uint64_t *from, uint64_t *len)
 {
 	bool none = op->error == -ENXIO && !op->u.seek.hole;
@@ -68,8 +71,8 @@ static bool found_hole(const struct nfs_op *op, uint64_t *from, uint64_t *len)
 	return none || (!op->error && *len);
 }
 
-/* A program may have stored something in a hole, through a mapping, of which the server does not
- * know: the kernel writes dirty pages that it is to drop. */
+/* A program may have stored something in a hole through a mapping, unknown to the server: the
+ * kernel writes dirty pages before it invalidates them. */
 static void lseek_done(struct request *r)
 {
 	uint64_t from, len;
@@ -203,7 +206,8 @@ static void copy_done(struct request *r)
 
 	inode_touch_end(to);
 	written_cut_end(&to->written, &r->cut, op->u.copy.to, op->error ? 0 : op->u.copy.copied);
-	/* Nothing copied, and no error: the source may have become shorter. Reading will tell. */
+	/* Nothing copied, and no error: the source may have become shorter. The kernel's own
+	 * reading will tell. */
 	if (op->error || !op->u.copy.copied) {
 		request_end(r, op->error ? op->error : -EOPNOTSUPP);
 		return;
@@ -217,7 +221,7 @@ static void copy_done(struct request *r)
 	view_wrote(&to->view, op->u.copy.to + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
-	if (fuse) /* else it was LATE */
+	if (fuse) /* else r was LATE */
 		fuse_reply_write(fuse, n);
 }
 
@@ -255,7 +259,7 @@ void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct request *r;
 	struct nfs_op *op;
 
-	/* within one file a server need not have it (RFC 7862 15.2.3): the kernel does it */
+	/* a server need not copy within one file (RFC 7862 15.2.3): the kernel does */
 	if (!has_space_ops(fs_of(req)) || in->inode == out->inode || flags) {
 		fuse_reply_err(req, has_space_ops(fs_of(req)) ? EOPNOTSUPP : ENOSYS);
 		return;

@@ -4,11 +4,11 @@
  * ops_xattr: extended attributes.
  *
  *     user.NAME         a user extended attribute of NFSv4.2
- *     system.nfs4_acl   the NFSv4 ACL as XDR, which is what nfs4_getfacl(1) and nfs4_setfacl(1) use
+ *     system.nfs4_acl   the NFSv4 ACL as XDR, in the form of nfs4_getfacl(1) and nfs4_setfacl(1)
  *
- * Others the protocol does not carry, and they are refused without asking the server: kernels
- * before Linux 5.12 look for security.capability before each write. When the mount has neither
- * kind, ENOSYS tells the kernel not to ask again.
+ * The protocol carries no other attributes. The daemon refuses other names without asking the
+ * server: kernels before Linux 5.12 look for security.capability before each write. When the mount
+ * has neither kind, ENOSYS tells the kernel not to ask again.
  */
 #include <errno.h>
 #include <linux/limits.h>
@@ -41,7 +41,7 @@ static int refusal(const struct fs *fs)
 	return fs->info.features & (NFS_HAS_XATTR | NFS_HAS_ACL) ? EOPNOTSUPP : ENOSYS;
 }
 
-/* A request about ino with room for size bytes in text. NULL: it has been answered. */
+/* A request about ino with room for size bytes in text. NULL: req has been answered. */
 static struct request *xattr_request(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct fs *fs = fs_of(req);
@@ -61,13 +61,13 @@ static struct request *xattr_request(fuse_req_t req, fuse_ino_t ino, size_t size
 	return r;
 }
 
-/* A "user." name without that. */
+/* Sets *out to a name without its "user.". */
 static bool set_name(struct request *r, struct nfs_name *out, const char *name)
 {
 	return request_set_name(r->name, out, name + USER_LEN);
 }
 
-/* Answers with len bytes of text, or their number if that was the question. */
+/* Answers with len bytes of text, or with len if only the length was asked for. */
 static void reply_value(struct request *r, uint32_t len)
 {
 	bool ask = !r->u.xattr.size;
@@ -150,7 +150,7 @@ static enum acl_listed acl_listed(const struct fs *fs, const struct inode *ino)
 	return inode_same_fs(ino, inode_table_root(fs->inodes)) ? ACL_LISTED : ACL_ASKED;
 }
 
-/* An empty list is no error, and ENOSYS would become one. */
+/* Answers with an empty list, which is no error. ENOSYS would become one. */
 static void reply_nothing(fuse_req_t req, size_t size)
 {
 	if (size)
@@ -163,7 +163,7 @@ static void listxattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 
-	/* a file system without them, below one that has them */
+	/* a file system without extended attributes, below one that has them */
 	if (op->error && op->error != -EOPNOTSUPP)
 		request_end(r, op->error);
 	else
@@ -223,7 +223,7 @@ void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 		list(r, acl == ACL_LISTED ? sizeof(ACL) : 0);
 		return;
 	}
-	op = request_op(r, NFS_GETACL, getacl); /* only its length */
+	op = request_op(r, NFS_GETACL, getacl); /* only for the length */
 	op->u.getacl.fh = r->inode->fh;
 	request_submit(r, acl_asked);
 }

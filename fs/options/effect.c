@@ -4,8 +4,8 @@
  * effect: options that contradict each other, or have no effect beside others.
  *
  * Two tables. The table of options (option.c) says which transports and versions each option is
- * for. The table below has the other pairs: an option that was given, and the condition under
- * which the option has no effect.
+ * for. The table below has the other pairs: an option that was given, and the condition under which
+ * the option has no effect.
  */
 #include "fs/options/effect.h"
 
@@ -13,7 +13,7 @@
 
 /* --- contradictions --------------------------------------------------------------------------- */
 
-/* The range of times that follows from what was given. */
+/* Checks the range of times that follows from the given options. */
 static int check_range(const char *what, unsigned min, unsigned max, struct err *e)
 {
 	if (min == OPTION_UNSET || max == OPTION_UNSET || min <= max)
@@ -190,7 +190,7 @@ int effect_check(struct options *o, struct err *e)
 			option_note(o, e, "option %s has no effect with %s", pairs[i].option,
 				pairs[i].beside))
 			return -1;
-	/* Lines for other clients name it often, and nothing is lost by it. */
+	/* Lines for other clients name retrans often, and ignoring retrans loses nothing. */
 	return option_given(o, "retrans") && !o->soft ? option_unused(o, "retrans (with hard)", e)
 						      : 0;
 }

@@ -42,7 +42,7 @@ struct opt {
 	const struct word *words;
 	const char *want; /* the form of a good value */
 	unsigned only;	  /* OPTION_FOR_*: of no use in other mounts; 0: of use in all */
-	bool refused;	  /* known in order to be refused by a sentence of its own */
+	bool refused;	  /* known only to be refused with a sentence of its own */
 };
 
 int option_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
@@ -156,7 +156,7 @@ static int set_mountproto(struct options *o, const struct opt *d, const char *va
 	return 0;
 }
 
-/* Version 3 of MOUNT is the one of NFSv3. */
+/* Version 3 of MOUNT belongs to NFSv3. */
 static int set_mountvers(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	return strcmp(value, "3") ? bad_value(d, value, e) : 0;
@@ -415,7 +415,7 @@ int option_unused(struct options *o, const char *name, struct err *e)
 	return append(&o->unused, ", ", name, e);
 }
 
-/* For libfuse or mount(2) as it stands. */
+/* Passes the option on to libfuse or mount(2). */
 static int pass(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	return option_pass(o, d->name, value, e);
@@ -432,7 +432,7 @@ static int ignore(struct options *o, const struct opt *d, const char *value, str
 	return 0;
 }
 
-/* Asks for something that rnfs does not do, and can do without. */
+/* The option asks for something that rnfs does not do, and can do without. */
 static int unused(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	return option_unused(o, d->name, e);
@@ -615,7 +615,7 @@ int option_set(struct options *o, char *item, struct err *e)
 	if (value)
 		*value++ = 0;
 	if (!strncmp(item, "x-", 2) || !strncmp(item, "X-", 2))
-		return 0; /* mount(8) leaves these for others to read */
+		return 0; /* mount(8) leaves these for other programs */
 	d = find(item);
 	if (!d)
 		return append(&o->unknown, ",", item, e);

@@ -15,7 +15,7 @@
 #include "fs/options/effect.h"
 #include "transport/log.h"
 
-/* As the kernel's client has them, nfs(5). */
+/* The defaults of the kernel's client, nfs(5). */
 #define RETRY_BG_MIN 10000u
 #define ACREGMIN_S   3u
 #define ACREGMAX_S   60u
@@ -49,7 +49,7 @@ static int take_scheme(struct options *o, const struct source *s, struct err *e)
 	return 0;
 }
 
-/* list: the -o options, which count for more than options in a URL. */
+/* list: the -o options, which override options in a URL. */
 static int take_source(struct options *o, const char *text, const char *list, struct err *e)
 {
 	struct source s;
@@ -199,7 +199,7 @@ static int settle_unknown(struct options *o, struct err *e)
 		"unknown option \"%.60s\": rnfs help options lists those there are", o->unknown);
 }
 
-/* minorversion= says the second half of vers=4. */
+/* minorversion= gives the second half of vers=4. */
 static int settle_version(struct options *o, struct err *e)
 {
 	if (!o->minorversion)
@@ -213,7 +213,7 @@ static int settle_version(struct options *o, struct err *e)
 	return 0;
 }
 
-/* As nfs(5): local_lock counts for less. */
+/* As nfs(5): lock and nolock override local_lock. */
 static void settle_locks(struct options *o)
 {
 	if (o->nolock || option_given(o, "lock"))

@@ -28,15 +28,14 @@ static bool worth_another_try(enum err_kind kind)
 	}
 }
 
-/* Is the server away, rather than of another kind? A name may not resolve before the network is up.
- */
+/* Is the failure that the server is away? A name may not resolve before the network is up. */
 static bool may_pass(enum err_kind kind)
 {
 	return kind == ERR_UNREACHABLE || kind == ERR_REFUSED || kind == ERR_RESOLVE;
 }
 
-/* One transport. Messages of the layers below go into the one sentence if the transport fails, and
- * into the log if not. */
+/* Tries one transport. Messages of the layers below go into the one sentence if the transport
+ * fails, and into the log if not. */
 static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *e)
 {
 	char detail[256];
@@ -126,7 +125,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 				n > 1 ? rpc_proto_name(try[i]) : "", n > 1 ? ": " : "",
 				e.msg[0] ? e.msg : "no reason was given");
 		if (!worth_another_try(e.kind)) {
-			/* the same for all: say it alone */
+			/* the reason is the same for all transports */
 			*passes = may_pass(e.kind);
 			snprintf(why, size, "%s", e.msg[0] ? e.msg : "no reason was given");
 			break;

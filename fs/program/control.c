@@ -6,10 +6,10 @@
  *     FREE --accept--> ASKING --a line--> ANSWERING --all is sent--> FREE
  *                             \--`top`, `trace`--> LISTENING --the peer hangs up--> FREE
  *
- * While a connection is LISTENING, requests that end are told to the thread (trace.h), which looks
- * for them each LISTEN_MS.
+ * While a connection is LISTENING, the thread gets an event for each request that ends (trace.h),
+ * and looks for events each LISTEN_MS.
  *
- * All of struct control but `stop` belongs to the thread, once that runs.
+ * All of struct control but `stop` belongs to the thread, once the thread runs.
  */
 #include "fs/program/control.h"
 
@@ -36,10 +36,10 @@
 #include "transport/log.h"
 
 #define BACKLOG	    32
-#define NAMES	    8u	/* names that are tried: another PID namespace may have taken the first */
+#define NAMES	    8u	/* names to try: another PID namespace may have taken the first */
 #define ACCEPTS_MAX 16u /* in a row */
 #define LISTEN_MS   20
-#define FULL_MS	    100 /* until a connection is accepted again for which there was no descriptor */
+#define FULL_MS	    100 /* pause after an accept without a descriptor for the connection */
 
 enum conn_state {
 	CONN_FREE,
@@ -50,22 +50,22 @@ enum conn_state {
 
 struct answer {
 	bool used;
-	size_t len, at; /* bytes, and of them those that are sent */
+	size_t len, at; /* bytes in buf; bytes that are sent */
 	char buf[ANSWER_MAX];
 };
 
 struct conn {
 	enum conn_state state;
 	int fd;
-	uint64_t moved; /* when the peer last did something, on clock_ns() */
+	uint64_t moved; /* when the peer last read or wrote, on clock_ns() */
 	struct ask ask;
 	size_t len;
 	char in[ASK_MAX];
 	struct answer *answer; /* ANSWERING and LISTENING */
 	/* LISTENING */
 	struct busy *busy; /* of `top`; NULL: `trace` */
-	uint64_t reported; /* when, on clock_ns() */
-	uint64_t lost;	   /* events since then that were dropped */
+	uint64_t reported; /* when the last report was made, on clock_ns() */
+	uint64_t lost;	   /* events since the last report that were dropped */
 };
 
 struct control {
@@ -76,7 +76,7 @@ struct control {
 	atomic_bool stop;
 	char path[RUNTIME_SOCKET_MAX];
 	struct report report;
-	struct report_ops requests, operations; /* report's for `stat` */
+	struct report_ops requests, operations; /* report's members for `stat` */
 	struct conn conn[CONTROL_CONNS];
 	struct answer answer[CONTROL_ANSWERS];
 	struct busy busy[CONTROL_TOPS];
@@ -100,7 +100,8 @@ static void move(struct conn *c)
 	c->moved = clock_ns();
 }
 
-/* Sends the bytes that are there. When an answer has been sent the connection ends. */
+/* Sends the bytes of the answer so far. When the whole answer has been sent, the connection
+ * ends. */
 static void send_answer(struct conn *c)
 {
 	struct answer *a = c->answer;
@@ -121,7 +122,7 @@ static void send_answer(struct conn *c)
 		hang_up(c);
 }
 
-/* The connection, of those in that state, that has been idle for longest; NULL: there is none. */
+/* Of the connections in `state`, the one that has been idle for longest; NULL: there is none. */
 static struct conn *find_idle(struct control *ctl, enum conn_state state)
 {
 	struct conn *idle = NULL;
@@ -156,7 +157,7 @@ static void refuse(struct conn *c, const char *sentence)
 	char line[200];
 	int n = snprintf(line, sizeof(line), ANSWER_ERROR " %s\n", sentence);
 
-	/* no line in the log if that fails: to write one may take long */
+	/* a failure is not logged: writing to the log may take long */
 	if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) < 0)
 		c->len = 0;
 	hang_up(c);
@@ -175,7 +176,7 @@ static struct busy *find_busy(struct control *ctl)
 	return NULL;
 }
 
-/* False: it was refused. */
+/* False: the command was refused. */
 static bool listen_begin(struct control *ctl, struct conn *c)
 {
 	struct busy *busy = c->ask.what == ASK_TOP ? find_busy(ctl) : NULL;
@@ -254,7 +255,8 @@ static struct words room_of(struct answer *a)
 	return (struct words){.buf = a->buf, .size = sizeof(a->buf), .len = a->len};
 }
 
-/* A report, if one is due. A peer that does not read gets it later, over a longer time. */
+/* Sends a report, if one is due. A peer that does not read gets the report later, over a longer
+ * time. */
 static void report_busy(struct conn *c)
 {
 	uint64_t now = clock_ns(), ms = clock_age(now, c->reported) / NSEC_PER_MSEC;
@@ -281,7 +283,7 @@ static bool is_wanted(const struct ask *a, const struct trace_event *e)
 	return (!a->errors || e->error) && e->took_ns / 1000 >= a->slow_us;
 }
 
-/* The line waits to be sent; without room for it the event is lost. */
+/* The line waits to be sent; without room for the line the event is lost. */
 static void tell_traced(struct conn *c, const struct trace_event *e)
 {
 	struct words w = room_of(c->answer);
@@ -320,7 +322,7 @@ static void send_traced(struct conn *c)
 	send_answer(c);
 }
 
-/* Hands on the requests that have ended meanwhile. Returns whether any connection listens. */
+/* Passes on the events of requests that have ended. Returns whether any connection listens. */
 static bool attend_listeners(struct control *ctl)
 {
 	struct trace *t = &ctl->fs->trace;
@@ -390,7 +392,7 @@ static struct conn *find_place(struct control *ctl)
 
 	if (!c) {
 		c = find_idle(ctl, CONN_ASKING);
-		hang_up(c); /* there is one: not all have an answer */
+		hang_up(c); /* there is a connection without an answer */
 	}
 	return c;
 }
@@ -423,7 +425,7 @@ static uint64_t patience_of(const struct conn *c)
 	return (c->state == CONN_ASKING ? CONTROL_ASK_MS : CONTROL_READ_MS) * NSEC_PER_MSEC;
 }
 
-/* Hangs up on peers that have had their time. Returns in how many ms to look again, or -1. */
+/* Hangs up on peers with no time left. Returns the number of ms until the next look, or -1. */
 static int check_times(struct control *ctl)
 {
 	uint64_t now = clock_ns(), next = UINT64_MAX;
@@ -444,8 +446,7 @@ static int check_times(struct control *ctl)
 	return next == UINT64_MAX ? -1 : (int)(next / NSEC_PER_MSEC) + 1;
 }
 
-/* The state tells which events to wait for. A peer that hangs up while it listens is noticed in any
- * case. */
+/* The events to wait for, by state. A peer that hangs up while listening is noticed in any case. */
 static short events_of(const struct conn *c)
 {
 	switch (c->state) {
@@ -500,7 +501,7 @@ static void *control_main(void *arg)
 	return NULL;
 }
 
-/* --- its beginning and end -------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 /* Binds to PID.sock, or to PID-N.sock if a daemon of another PID namespace has that name. */
 static int bind_socket(struct control *ctl, const char *dir, struct err *e)
@@ -516,7 +517,7 @@ static int bind_socket(struct control *ctl, const char *dir, struct err *e)
 		snprintf(at.sun_path, sizeof(at.sun_path), "%s/%d%s" RUNTIME_SOCKET_END, dir,
 			(int)getpid(), number);
 		if (contact_open(&other, at.sun_path) == -ECONNREFUSED)
-			unlink(at.sun_path); /* a process of this number is no more */
+			unlink(at.sun_path); /* no process has this number any more */
 		contact_close(&other);
 		if (!bind(ctl->listen_fd, (const struct sockaddr *)&at, sizeof(at))) {
 			strcpy(ctl->path, at.sun_path);
@@ -579,7 +580,8 @@ int control_start(struct fs *fs, struct err *e)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
 		release(ctl);
-		return err_set(e, ERR_INTERNAL, "a thread for it: %s", strerror(rc));
+		return err_set(
+			e, ERR_INTERNAL, "no thread for the control socket: %s", strerror(rc));
 	}
 	fs->control = ctl;
 	return 0;

@@ -4,7 +4,7 @@
  * daemon: going into the background, and the message to the process that was started.
  *
  * The verdict is one message on a pipe: a NUL byte for success, else the sentence. The end of the
- * pipe without one means that the daemon died.
+ * pipe without a message means that the daemon died.
  */
 #include "fs/program/daemon.h"
 
@@ -44,7 +44,7 @@ __attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child, int 
 			_exit(0);
 	}
 	text[len] = 0;
-	waitpid(child, &status, 0); /* nothing is left behind once this process has gone */
+	waitpid(child, &status, 0); /* reaped: no zombie is left once this process has gone */
 	if (len)
 		fprintf(stderr, "rnfs: %s\n", text);
 	else if (WIFSIGNALED(status))
@@ -66,11 +66,11 @@ void daemon_standard_files(void)
 		close(fd);
 }
 
-/* Signals from the keyboard. The daemon cannot have a session of its own yet. An automounter that
- * waits for this mount lets none but its own process group go to the mount point. */
+/* Ignores signals from the keyboard. The daemon cannot have a session of its own yet. An
+ * automounter that waits for this mount lets only its own process group go to the mount point. */
 static void leave_keys_to_parent(void)
 {
-	signal(SIGINT, SIG_IGN); /* until the daemon catches it */
+	signal(SIGINT, SIG_IGN); /* until the daemon catches SIGINT */
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTSTP, SIG_IGN);
 }
@@ -84,7 +84,8 @@ int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log
 	d->verdict_fd = -1;
 	d->log = log;
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* of its state files and its log: then written with an error */
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of state files and of the log then
+				     fails with an error */
 	if (foreground) {
 		log_begin(log, false, said);
 		return 0;
@@ -108,7 +109,7 @@ int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log
 	return chdir("/");
 }
 
-/* Lets standard files go, but the one that is the log. */
+/* Closes the standard files that the log does not need. */
 static void let_go(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -163,5 +164,5 @@ void daemon_failed(struct daemon *d, const char *sentence)
 	}
 	if (write(d->verdict_fd, sentence, strlen(sentence)) < 0)
 		log_always_error("%s", sentence);
-	/* the end of the process closes it: the parent waits for that */
+	/* the end of the process closes the pipe; the parent waits for the end */
 }

@@ -20,13 +20,13 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define SLOW_MS	     2000 /* then the user is told of the wait */
+#define SLOW_MS	     2000 /* after this time the user is told of the wait */
 #define LOOK_MS	     500
-#define END_MS	     2000 /* for an attempt that is not wanted any more */
+#define END_MS	     2000 /* how long an unwanted attempt may take to end */
 #define PAUSE_MIN_MS 500
 #define PAUSE_MAX_MS 10000
 
-/* Its thread's until that has written done_fd. */
+/* The thread of the attempt owns this until it writes done_fd. */
 struct attempt {
 	struct fs *fs;
 	pthread_t thread;
@@ -41,8 +41,8 @@ struct first {
 	struct daemon *d;
 	first_wanted_fn *wanted;
 	void *ctx;
-	uint64_t began, end; /* on clock_ns(); end: no attempt is made after that */
-	bool told;	     /* the user knows that the server is waited for */
+	uint64_t began, end; /* on clock_ns(); end: no later attempt is made */
+	bool told;	     /* the user knows of the wait for the server */
 };
 
 static void *attempt_main(void *arg)
@@ -55,7 +55,7 @@ static void *attempt_main(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's. */
+/* Starts the thread with all signals blocked: signals are for the main thread. */
 static int start_thread(struct attempt *a)
 {
 	sigset_t all, before;
@@ -80,8 +80,8 @@ static void tell_slow(struct first *f)
 			: "");
 }
 
-/* Waits for ms, or until fd (-1: none) is readable: true. Ends earlier if the mount is not wanted;
- * *unwanted tells. */
+/* Waits for ms, or until fd (-1: none) is readable: true. Ends earlier, with *unwanted set, if the
+ * mount is not wanted. */
 static bool wait_for(struct first *f, int fd, uint64_t ms, bool *unwanted)
 {
 	uint64_t end = clock_ns() + ms * NSEC_PER_MSEC;
@@ -126,7 +126,8 @@ static struct attempt *attempt_new(struct fs *fs)
 	return a->done_fd < 0 || start_thread(a) ? attempt_free(a) : a;
 }
 
-/* An attempt that is not waited for may end soon. Otherwise the end of the process ends it. */
+/* Leaves an unwanted attempt, which may end soon. Otherwise the end of the process ends the
+ * attempt. */
 static enum first_end leave(struct attempt *a)
 {
 	struct pollfd p = {.fd = a->done_fd, .events = POLLIN};
@@ -139,7 +140,7 @@ static enum first_end leave(struct attempt *a)
 	return FIRST_UNWANTED;
 }
 
-/* FIRST_FAILED: *passes tells whether another attempt may do better. */
+/* One attempt. FIRST_FAILED: *passes tells whether another attempt may do better. */
 static enum first_end try_once(struct first *f, bool *passes, char *why, size_t size)
 {
 	struct attempt *a = attempt_new(f->fs);
@@ -161,7 +162,7 @@ static enum first_end try_once(struct first *f, bool *passes, char *why, size_t 
 	return f->fs->client ? FIRST_CONNECTED : FIRST_FAILED;
 }
 
-/* The first failure of several attempts. False: with bg, the parent has gone before. */
+/* Tells of the first failure of several attempts. False: with bg, the parent has gone before. */
 static bool tell_failure(struct first *f, const char *why)
 {
 	const struct options *o = f->fs->opt;

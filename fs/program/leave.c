@@ -22,8 +22,8 @@
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"
 
-/* The kernel may itself wait for requests that the workers have to read and answer: with errors, if
- * the answers take long. */
+/* The kernel may wait for requests that the workers have to read and answer: with errors, if the
+ * answers take long. */
 void leave_notices(struct fs *fs)
 {
 	if (inval_stop(fs->inval) && notifier_stop(fs->notifier))
@@ -54,7 +54,8 @@ bool leave_mount(struct fs *fs, bool mounted)
 		nfs_client_leave_by(fs->client, ending_leave_by(fs));
 	setup_end(fs);
 	if (fs->se && mounted) {
-		fs->device = device_free(fs->device); /* its clone would hold the connection */
+		fs->device =
+			device_free(fs->device); /* the device's clone would hold the connection */
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
 	}

@@ -89,7 +89,8 @@ bool loop_run(struct fs *fs, struct service *service)
 		if (signals_take_hangup())
 			log_reopen();
 		if (signals_stops() && !detached) {
-			/* Gone from the name space at once; what is open has a moment to end. */
+			/* The mount point leaves the name space at once; open files have a moment
+			 * to end. */
 			log_always_info("signal: %s %s",
 				fuse_fd_meant(fs->mountpoint)
 					? "ending, and the mounter is to unmount"

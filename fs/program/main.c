@@ -8,7 +8,7 @@
  * parent. With delay_connect the FUSE mount and the verdict come first, and the kernel keeps all
  * requests until the workers begin. The main thread then runs its loop (loop.h). The end: the
  * threads that notify the kernel stop, then the workers. Silly names are removed. The client ends
- * the calls under way and gives its state back. The session is destroyed, and memory is freed.
+ * the calls in flight and returns its state. The session is destroyed, and memory is freed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 	log_always_info("%s mounted on %s: %s", fs->opt->source, mount_shown(mountpoint), line);
 }
 
-/* The parts of the mount that exist once the client does. */
+/* Makes the parts of the mount that need the client. */
 static int make_root(struct fs *fs, const char *skipped, struct err *e)
 {
 	struct nfs_fh root;
@@ -87,8 +87,8 @@ static void set_log_level(const struct options *o, bool all)
 	log_init("rnfs", all || o->debug ? level : LOG_L_WARN);
 }
 
-/* The kernel may not wait for answers for ever: then the terminal says so, and `said` is for the
- * log, unless that is the terminal. */
+/* If the kernel does not wait for answers for ever, the terminal says so. said: the same for the
+ * log, unless the log is on the terminal. */
 static void mind_patience(struct fs *fs, char *said, size_t size)
 {
 	unsigned bound = 0;
@@ -122,8 +122,8 @@ static void say_version(void)
 	printf("NFS: 4.2, 4.1, 3\n");
 }
 
-/* The kernel has the mount from now on. It keeps requests, and their processes can be killed, until
- * a worker has answered INIT. */
+/* Mounts. The kernel keeps requests until a worker has answered INIT; their processes can be
+ * killed. */
 static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 {
 	const struct options *o = fs->opt;
@@ -137,7 +137,7 @@ static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 	return 0;
 }
 
-/* While the first connection is waited for. */
+/* Used during the wait for the first connection. */
 struct waiting {
 	struct fs *fs;
 	struct daemon *d;
@@ -155,8 +155,8 @@ static bool is_wanted(void *ctx)
 	return !w->fs->se || !mount_gone(w->fs);
 }
 
-/* The client, and the mount before it or after it. 0, or -1 with the sentence in why: "" if the
- * mount is not wanted any more. */
+/* Makes the client, and the mount before or after the client. 0, or -1 with the sentence in why: ""
+ * if the mount is not wanted any more. */
 static int connect_and_mount(
 	struct fs *fs, struct daemon *d, struct service *service, char *why, size_t size)
 {
@@ -183,7 +183,7 @@ static int connect_and_mount(
 		case FIRST_UNWANTED:
 			why[0] = 0;
 			return -1;
-		/* nothing was written, and an attempt uses the memory that would be freed */
+		/* no data was written, and the attempt uses the memory that would be freed */
 		case FIRST_LEFT:
 			if (fs->se)
 				mount_detach(fs->mountpoint);
@@ -266,7 +266,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	return 1;
 }
 
-/* A log that is in the mount would wait for itself. */
+/* Opens the log. Refuses a log inside the mount, which would wait for itself. */
 static int open_log(const struct log_choice *log, const char *mountpoint, struct err *e)
 {
 	if (log_target_is_in(log, mountpoint))
@@ -276,7 +276,7 @@ static int open_log(const struct log_choice *log, const char *mountpoint, struct
 	return log_target_open(log, e);
 }
 
-/* Its file system must not wait for this mount, either. */
+/* The file system of the metrics file must not wait for this mount, either. */
 static int check_metrics(const char *file, const char *mountpoint, struct err *e)
 {
 	if (!file || !state_dir_is_in(file, mountpoint))
@@ -307,7 +307,7 @@ static int print_about(enum options_action action)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* h: called by mount(8), or NULL. */
+/* h: the call by mount(8), or NULL. */
 static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
 {
 	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = -1};
@@ -350,7 +350,7 @@ out:
 	return status;
 }
 
-/* The namespace of process 1 ends with it: there is no background. */
+/* The end of process 1 ends its namespace: process 1 stays in the foreground. */
 static int stay_if_first(struct options *o, struct err *e)
 {
 	if (!signals_first_process() || o->foreground || o->action != OPTIONS_MOUNT)

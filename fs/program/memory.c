@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * memory: how much of the machine's memory a mount takes, and how it gives it back.
+ * memory: how much of the machine's memory a mount takes, and how the mount gives memory back.
  */
 #include "fs/program/memory.h"
 
@@ -15,10 +15,10 @@
 #include "transport/log.h"
 
 #define MIB	     ((size_t)1 << 20)
-#define MESSAGES_MAX (64 * MIB) /* bytes of the pool that are left for messages */
-#define CACHE_FROM   (16 * MIB) /* bytes of the pool: with fewer there is no cache */
-#define POOL_LEAST   (8 * MIB)	/* also above the limits: with less nothing works */
-#define CACHE_LEAST  MIB	/* however short memory is, as the next */
+#define MESSAGES_MAX (64 * MIB) /* most bytes of the pool that are left for messages */
+#define CACHE_FROM   (16 * MIB) /* least bytes of a pool with a cache */
+#define POOL_LEAST   (8 * MIB)	/* also above the limits: a mount needs that much */
+#define CACHE_LEAST  MIB	/* however short memory is; so is DATA_LEAST */
 #define DATA_LEAST   (4 * MIB)	/* beside the blocks that workers read requests into */
 
 struct memory {
@@ -71,8 +71,8 @@ void memory_split(size_t bytes, size_t *data, size_t *cached)
 {
 	size_t messages = bytes / 4;
 
-	/* Messages live in the same pool as data. Half of the rest is for data that waits to be
-	 * read: no more, so that it need not be dropped when a request needs memory. */
+	/* Messages live in the same pool as data. The cache gets half of the rest: no more, so that
+	 * no block need be evicted when a request needs memory. */
 	if (messages > MESSAGES_MAX)
 		messages = MESSAGES_MAX;
 	*cached = bytes < CACHE_FROM ? 0 : (bytes - messages) / 2;
@@ -88,7 +88,7 @@ void memory_connected(struct fs *fs)
 		DATA_LEAST + fs->opt->workers * (size_t)MEM_MAX_SIZE);
 }
 
-/* As the budgets are now. */
+/* Applies the budgets. */
 static void set_limits(struct fs *fs)
 {
 	struct memory *m = fs->memory;
@@ -108,11 +108,11 @@ void memory_log(const struct fs *fs)
 			 "group",
 			m->bytes / MIB, m->wanted / MIB);
 	if (rpcs != SIZE_MAX)
-		log_info("RLIMIT_MEMLOCK lets %zu KiB of data be under way at a time: raise it "
+		log_info("RLIMIT_MEMLOCK lets %zu KiB of data be in flight at a time: raise it "
 			 "(ulimit -l) for more speed",
 			2 * rpcs / 1024);
 	if (m->pressure.fd < 0)
-		log_info("nobody tells when memory is short (/proc/pressure/memory): %s",
+		log_info("no source tells when memory is short (/proc/pressure/memory): %s",
 			m->group_limit == SIZE_MAX
 				? "the cache keeps what it has"
 				: "the cache goes by the control group's limit alone");
@@ -136,8 +136,8 @@ static void cut(struct fs *fs)
 	mem_pool_save(fs->pool, true);
 	mem_pool_trim(fs->pool);
 	if (!m->is_cut)
-		log_info("memory is short: the cache makes do with %zu KiB for now, and data under "
-			 "way with %zu KiB",
+		log_info("memory is short: the cache makes do with %zu KiB for now, and data in "
+			 "flight with %zu KiB",
 			m->cache.now / 1024, m->data.now / 1024);
 	m->is_cut = true;
 }
@@ -150,7 +150,7 @@ void memory_stalled(struct fs *fs, short revents)
 		pressure_lost(&fs->memory->pressure);
 }
 
-/* The limit of a control group may change while the mount is used: the cache follows. */
+/* The limit of a control group may change while the mount is used: the cache's limit follows. */
 static void follow_limit(struct fs *fs)
 {
 	struct memory *m = fs->memory;

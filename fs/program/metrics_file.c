@@ -3,9 +3,9 @@
  *
  * metrics_file: the counters as a file for Prometheus's node_exporter.
  *
- * The lock guards `stop` and `ended`, and the mount: the thread touches that with the lock held and
- * stop unset. So a thread that never comes back from its file can be left behind; it has nothing
- * but its own memory, which is not freed then.
+ * The lock guards `stop` and `ended`, and the mount: the thread uses the mount only with the lock
+ * held and stop unset. So a thread that never comes back from its file can be left behind. Such a
+ * thread has only its own memory, which is then not freed.
  */
 #include "fs/program/metrics_file.h"
 
@@ -34,19 +34,19 @@ struct metrics_file {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool stop, ended; /* lock */
-	/* the thread's */
+	/* used by the thread */
 	bool failing;
 	struct report report;
 	struct report_ops requests, operations;
 };
 
-/* 0 or an errno. */
+/* Writes the part file. 0 or an errno. */
 static int write_part(const struct metrics_file *m)
 {
 	int fd, error = 0;
 	FILE *f;
 
-	unlink(m->part); /* of a daemon that had this number */
+	unlink(m->part); /* of an earlier daemon with the same number */
 	fd = open(m->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
@@ -78,7 +78,7 @@ static void write_file(struct metrics_file *m)
 	m->failing = error;
 }
 
-/* Until the next time. False: it is to end. The lock is held. */
+/* Waits until the next time. False: the thread must end. The lock is held. */
 static bool pause_locked(struct metrics_file *m)
 {
 	struct timespec until = clock_timespec(clock_ns() + METRICS_FILE_S * NSEC_PER_SEC);

@@ -115,7 +115,7 @@ static void capture_begin(struct capture *c)
 		dup2(c->file, 2);
 }
 
-/* The first line that was written, without a program's name in front. */
+/* Puts the first line that was written, without a program's name in front, into text. */
 static void capture_end(struct capture *c, char *text, size_t size)
 {
 	ssize_t n = 0;
@@ -135,8 +135,7 @@ static void capture_end(struct capture *c, char *text, size_t size)
 		memmove(text, s + 2, strlen(s + 2) + 1);
 }
 
-/* The library (3.14) does not know FUSE_REQUEST_TIMEOUT, and does not show what it does not know.
- */
+/* The library (3.14) does not know FUSE_REQUEST_TIMEOUT, and does not show unknown flags. */
 static void look_at_init(struct fs *fs, const void *buf)
 {
 	const struct fuse_in_header *h = buf;
@@ -164,7 +163,8 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 
 /* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
  * not know FUSE_HANDLE_KILLPRIV_V2, with which the kernel need not ask for security.capability
- * before each write(2): put both in. A kernel from before Linux 5.12 passes over the second. */
+ * before each write(2). This function adds both. A kernel from before Linux 5.12 ignores the
+ * second. */
 static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct fs *fs = userdata;
@@ -181,7 +181,7 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 	return device_writev(fs->device, iov, count);
 }
 
-/* The mount is there already: the kernel has its flags from the mounter. */
+/* The file system is mounted already: the kernel has its flags from the mounter. */
 static void say_without_effect(const struct options *o)
 {
 	char names[300] = "", *list = strdup(o->fuse_opts), *rest = list, *item;
@@ -192,7 +192,7 @@ static void say_without_effect(const struct options *o)
 			n += snprintf(names + n, sizeof(names) - n, " %s", item);
 	free(list);
 	if (n)
-		log_warn("with /dev/fd/N these have no effect, mount(2) is to be given them:%s",
+		log_warn("with /dev/fd/N these options have no effect, give them to mount(2):%s",
 			names);
 }
 
@@ -255,8 +255,8 @@ bool mount_gone(struct fs *fs)
 	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-/* The number of the file system that the device fd serves, which the kernel tells from Linux 6.16
- * on. */
+/* The number of the file system that the device fd serves. The kernel tells the number from Linux
+ * 6.16 on. */
 static bool device_number(int fd, unsigned *dev)
 {
 	char path[64], line[128];
@@ -273,7 +273,7 @@ static bool device_number(int fd, unsigned *dev)
 	return found;
 }
 
-/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
+/* The kernel knows the root's attributes, and asks the daemon nothing. */
 static bool root_of(const char *mountpoint, struct statx *st)
 {
 	return !fuse_fd_meant(mountpoint) &&

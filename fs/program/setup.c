@@ -34,7 +34,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	size_t bytes, data, cached;
 
 	fs->opt = o;
-	/* every server has them, unless none are asked for */
+	/* every server has locks, unless the options ask for none */
 	fs->posix_locks = !o->local_posix;
 	fs->flock_locks = !o->local_flock;
 	/* The process that passed a device in place of a mount point may have let other users

@@ -8,8 +8,8 @@
  *                      invalidated
  *     flush, inquired  the server asks about a file that is delegated to write (recall.h)
  *     attributes       handled as if an answer had brought them (change.h)
- *     connection       the log says that the server does not answer, and that the server answers
- * again
+ *     connection       the log says that the server does not answer, and later that the server
+ *                      answers again
  */
 #ifndef RNFS_FS_PROGRAM_UPCALL_H
 #define RNFS_FS_PROGRAM_UPCALL_H

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "nfsproto/v3/nfs3_client.h"
+#include "nfsproto/common/nfs_connect.h"
+#include "nfsproto/v3/nfs3_backend.h"
 #include "nfsproto/v3/nfs3_mount.h"
 #include "nfsproto/v3/nfs3_nlm.h"
 #include "nfsproto/v3/nfs3_nlm_queue.h"

@@ -24,9 +24,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "nfsproto/wire/nfs3_sync.h"
+#include "nfsproto/common/nfs3_sync.h"
 #include "nfsproto/wire/nfs3_xdr.h"
-#include "nfsproto/nfs_backend.h"
+#include "nfsproto/common/nfs_backend.h"
 
 #define NFS3_MSEC UINT64_C(1000000)
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "nfsproto/wire/mount3.h"
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 
 #define REPLY_MAX (256u << 10) /* some thousand exports */
 

@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/err.h"
 #include "transport/rpc/rpc.h"
 

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/common/nfs_op.h"
 #include "transport/rpc/rpc.h"
 
 #define NFS3_HELD_MAX  8192u	   /* slots */

@@ -10,7 +10,7 @@
 #define RNFS_NFSPROTO_V3_NFS3_MOUNT_H
 
 #include "nfsproto/v3/nfs3_client.h"
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 
 struct nfs3_mount { /* how MOUNT was reached, for UMNT */
 	struct nfs3_aux aux;

@@ -32,7 +32,7 @@
 #include <fcntl.h>
 #include <sys/queue.h>
 
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/v3/nfs3_held.h"
 #include "nfsproto/v3/nfs3_nsm.h"

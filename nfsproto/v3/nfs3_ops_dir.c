@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "transport/log.h"
 

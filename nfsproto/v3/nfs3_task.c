@@ -22,11 +22,12 @@
  * flag in this state. rpc_call_cancel() is called under c->lock in state SENT only. A reply leaves
  * SENT under c->lock before anything else, so no finished call is ever named.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/clock.h"
@@ -131,6 +132,9 @@ static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 	op->call.ctx = c;
 	task_kind(op)->put(c, op, &a);
 	nfs3_put_args(&op->call.args, &a);
+	/* RFC 8267 section 4: an item that is not eligible stays in the stream */
+	assert(!op->call.args.npayloads || ulb_nfs3_proc(a.proc) & ULB_DDP_ARG);
+	assert(!op->call.nsinks || ulb_nfs3_proc(a.proc) & ULB_DDP_RES);
 	op->call.proc = a.proc;
 	op->call.reply_max = (uint32_t)ulb_nfs3_res_max(a.proc, reply_var(&a));
 	op->be.v3.proc = (uint8_t)a.proc;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/v4/nfs4_backend.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -25,7 +25,7 @@
 #include "nfsproto/v4/nfs4_deleg.h"
 #include "nfsproto/v4/nfs4_lock.h"
 #include "nfsproto/v4/nfs4_task.h"
-#include "nfsproto/wire/idmap.h"
+#include "nfsproto/common/idmap.h"
 
 /* the coders, one pair per kind, in nfs4_ops.c, nfs4_ops_dir.c, nfs4_ops_open.c, nfs4_walk.c, ...
  */

@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/nfs4_compound.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "nfsproto/wire/ulb.h"
@@ -13,13 +14,16 @@ void nfs4_comp_begin(struct nfs4_comp *k, struct xdr_out *x, unsigned minor)
 {
 	k->x = x;
 	k->owners = NULL;
-	k->nops = 0;
+	k->nops = k->npayloads = 0;
 	k->bound = ulb_nfs4_begin(0);
 	k->count_at = nfs4_put_compound_args(x, "", minor);
 }
 
 void nfs4_comp_count(struct nfs4_comp *k, uint32_t op, size_t var)
 {
+	/* RFC 8267 6.1: an argument that is not eligible stays in the stream */
+	assert(k->x->npayloads == k->npayloads || ulb_nfs4_op(op) & ULB_DDP_ARG);
+	k->npayloads = k->x->npayloads;
 	k->nops++;
 	k->bound += ulb_nfs4_res_max(op, var);
 }

@@ -22,6 +22,7 @@ struct nfs4_comp {
 	struct xdr_out *x;
 	size_t count_at;
 	uint32_t nops;
+	unsigned npayloads;	    /* of the operations counted */
 	size_t bound;		    /* of the results, for rpc_call.reply_max */
 	struct nfs4_owners *owners; /* the owner names, or NULL */
 };

@@ -56,9 +56,9 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/common/nfs_op.h"
 
 #define NFS4_LOCK_BUCKETS 64
 

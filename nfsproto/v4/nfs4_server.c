@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "nfsproto/common/nfs_connect.h"
 #include "transport/clock.h"
 
 #define SLOTS_DEFAULT 64u

@@ -39,7 +39,7 @@
 
 #include <stdatomic.h>
 
-#include "nfsproto/nfs_backend.h"
+#include "nfsproto/common/nfs_backend.h"
 #include "nfsproto/v4/nfs4_cb.h"
 #include "nfsproto/v4/nfs4_compound.h"
 #include "nfsproto/v4/nfs4_slots.h"

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/common/nfs_connect.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

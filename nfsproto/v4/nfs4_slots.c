@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/common/nfs_op.h"
 #include "transport/clock.h"
 
 #define WORDS (NFS4_MAX_SLOTS / 64)

@@ -11,7 +11,7 @@
 #define RNFS_NFSPROTO_V4_NFS4_TASK_H
 
 #include "nfsproto/v4/nfs4_server.h"
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
 

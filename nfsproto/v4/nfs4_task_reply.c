@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 #include "nfsproto/v4/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"

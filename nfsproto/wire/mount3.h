@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/xdr.h"
 
 #define MOUNT3_PROGRAM	   100005

@@ -69,35 +69,6 @@ int nfs3_status_errno(uint32_t status)
 	return s ? -s->err : -EREMOTEIO;
 }
 
-uint32_t nfs3_errno_status(int err)
-{
-	if (err < 0)
-		err = -err;
-	switch (err) {
-	case ENOSYS:
-		return NFS3ERR_NOTSUPP;
-	case EOVERFLOW:
-		return NFS3ERR_FBIG;
-	case ETXTBSY:
-	case EBUSY:
-		return NFS3ERR_ACCES;
-	case ELOOP:
-		return NFS3ERR_INVAL;
-	case ENOMEM:
-	case EMFILE:
-	case ENFILE:
-		return NFS3ERR_JUKEBOX;
-	case EREMOTEIO:
-		return NFS3ERR_SERVERFAULT;
-	default:
-		break;
-	}
-	for (size_t i = 0; i < N_OF(statuses); i++)
-		if (statuses[i].err == err)
-			return statuses[i].status;
-	return NFS3ERR_SERVERFAULT;
-}
-
 const char *nfs3_proc_name(uint32_t proc)
 {
 	static const char *const names[NFS3_PROCS] = {

@@ -99,8 +99,6 @@ const char *nfs3_status_name(uint32_t status);
 /* 0, or the negative errno that a system call would give; -EREMOTEIO if there is none. JUKEBOX is
  * -EAGAIN: a caller that can wait tries again. */
 int nfs3_status_errno(uint32_t status);
-/* The status that tells of errno err (either sign). SERVERFAULT if none does. */
-uint32_t nfs3_errno_status(int err);
 /* "GETATTR"; "?" for a number the RFC does not have. */
 const char *nfs3_proc_name(uint32_t proc);
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "nfsproto/wire/nfs3.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/xdr.h"
 
 #define NFS3_STRING_MAX 4096	   /* names and paths accepted; longer is malformed */

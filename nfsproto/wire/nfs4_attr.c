@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define N_OF(a)	      (sizeof(a) / sizeof((a)[0]))
-#define OWNER_MAX     1024u /* bytes of an owner string accepted */
 #define LOCATIONS_MAX 256u
 #define LAYOUTS_MAX   64u
 #define MODE_BITS     07777u
@@ -435,7 +434,7 @@ static enum nfs_type get_type(struct xdr_in *x)
 static void get_owner_id(struct xdr_in *x, struct nfs4_owners *owners, bool group, uint32_t *id)
 {
 	uint32_t len;
-	const char *s = (const char *)xdr_get_opaque(x, OWNER_MAX, &len);
+	const char *s = (const char *)xdr_get_opaque(x, NFS4_OWNER_ACCEPT, &len);
 
 	nfs4_owner_parse(owners, s, len, group, id);
 }

@@ -14,7 +14,7 @@
 #define RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
 
 #include "nfsproto/wire/nfs4_xdr.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 #define NFS4_NOBODY 65534u
 
@@ -73,7 +73,8 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 /* The hook to look up users and groups by name (user@domain: RFC 8881 section 5.9). Coders of
  * attributes use the hook; without a hook, or without a function in the hook, owners are
  * numbers. */
-#define NFS4_OWNER_MAX 255
+#define NFS4_OWNER_MAX	  255
+#define NFS4_OWNER_ACCEPT 1024u /* bytes of an owner string that is taken from a peer */
 struct nfs4_owners {
 	/* True and *id if name is known. */
 	bool (*to_id)(struct nfs4_owners *owners, const char *name, uint32_t len, bool group,
@@ -112,12 +113,10 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 /* Server: f as nfs_sattr. NFS4_OK; NFS4ERR_ATTRNOTSUPP (an attribute that is not settable here);
  * NFS4ERR_INVAL (a read-only attribute, a mode beyond 07777, MODE and MODE_UMASK together,
  * nanoseconds out of range: RFC 8881 5.5); NFS4ERR_BADOWNER (an owner string that is no known
- * user); NFS4ERR_BADXDR. */
-uint32_t nfs4_sattr_decode(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_owners *owners);
-/* The same, and an ACL is settable: *acl is the XDR of its nfsace4<>, in f's bytes; NULL: none. */
-uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
-	struct nfs4_opaque *acl, struct nfs4_owners *owners);
+ * user); NFS4ERR_BADXDR. acl: an ACL is settable, and *acl is the XDR of its nfsace4<>, in f's
+ * bytes; NULL: no ACL is settable. */
+uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl,
+	struct nfs4_owners *owners);
 /* The attrset of a reply: the bits for a mask of NFS_SET_*. */
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);
 

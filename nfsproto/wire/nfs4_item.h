@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "nfsproto/wire/nfs4.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/xdr.h"
 
 #define NFS4_BITMAP_WORDS   3	 /* attributes 0..95 */

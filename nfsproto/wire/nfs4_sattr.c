@@ -13,7 +13,6 @@
 
 #define SET_ATIME (NFS_SET_ATIME | NFS_SET_ATIME_NOW)
 #define SET_MTIME (NFS_SET_MTIME | NFS_SET_MTIME_NOW)
-#define OWNER_MAX 1024u
 
 struct nfs4_bitmap nfs4_bits_settable(void)
 {
@@ -137,7 +136,7 @@ static uint32_t check_mask(const struct nfs4_bitmap *mask, bool acl)
 static uint32_t get_id(struct xdr_in *x, struct nfs4_owners *owners, bool group, uint32_t *id)
 {
 	uint32_t len;
-	const char *s = (const char *)xdr_get_opaque(x, OWNER_MAX, &len);
+	const char *s = (const char *)xdr_get_opaque(x, NFS4_OWNER_ACCEPT, &len);
 
 	return nfs4_owner_parse(owners, s, len, group, id) ? NFS4_OK : NFS4ERR_BADOWNER;
 }
@@ -173,14 +172,8 @@ static void get_acl(struct xdr_in *x, struct nfs4_opaque *acl)
 		*acl = (struct nfs4_opaque){x->base + start, (uint32_t)(x->pos - start)};
 }
 
-uint32_t nfs4_sattr_decode(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_owners *owners)
-{
-	return nfs4_sattr_decode_acl(f, s, NULL, owners);
-}
-
-uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
-	struct nfs4_opaque *acl, struct nfs4_owners *owners)
+uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl,
+	struct nfs4_owners *owners)
 {
 	uint32_t status = check_mask(&f->mask, acl);
 	struct xdr_in x;

@@ -60,17 +60,6 @@ enum ulb_ddp ulb_nfs3_proc(uint32_t proc)
 	}
 }
 
-enum ulb_ddp ulb_call(uint32_t prog, uint32_t vers, uint32_t proc)
-{
-	if (prog != NFS4_PROGRAM)
-		return ULB_DDP_NONE;
-	if (vers == NFS3_VERSION)
-		return ulb_nfs3_proc(proc);
-	if (vers == NFS4_VERSION && proc == NFS4_PROC_COMPOUND)
-		return ULB_DDP_ARG | ULB_DDP_RES;
-	return ULB_DDP_NONE;
-}
-
 size_t ulb_nfs4_begin(uint32_t taglen)
 {
 	return (size_t)W + W + taglen + xdr_pad(taglen) + W;

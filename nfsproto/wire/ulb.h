@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ulb: the upper-layer binding of NFS to RPC-over-RDMA (RFC 8267, in the terms of RFC 8166): which
- * data items may be placed directly, and how large a reply can be.
+ * data items may be placed directly, and how large a reply can be. Requester and responder assert
+ * the first where a call, an operation or a result has got its payload.
  *
  * A requester must give a Reply chunk whenever the largest reply exceeds the requester's inline
  * threshold for receiving (RFC 8267 section 3). That bound is summed while a COMPOUND is built:
@@ -33,12 +34,10 @@ enum ulb_ddp {
 /* RFC 8267 section 6.1: NFSv4, any minor version, by operation. READLINK is eligible by the RFC and
  * answers ULB_DDP_NONE all the same: servers in the field do not take the Write chunk for it. */
 enum ulb_ddp ulb_nfs4_op(uint32_t op);
-/* RFC 8267 section 4: NFSv3, by procedure. */
+/* RFC 8267 section 4: NFSv3, by procedure. Callbacks (6.5) and the programs beside NFS (sections
+ * 5.1, 5.2: MOUNT, NLM, NSM) have no item that may be moved: nothing of ours puts a payload there.
+ */
 enum ulb_ddp ulb_nfs3_proc(uint32_t proc);
-/* Any program, version, procedure. For NFSv4's COMPOUND: the items that a COMPOUND may contain.
- * None for callbacks (6.5) and for programs not named by RFC 8267 (sections 5.1, 5.2: MOUNT, NLM,
- * NSM, NFSACL). */
-enum ulb_ddp ulb_call(uint32_t prog, uint32_t vers, uint32_t proc);
 
 /* The head of a COMPOUND's results: status, tag, count. */
 size_t ulb_nfs4_begin(uint32_t taglen);

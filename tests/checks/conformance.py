@@ -15,8 +15,8 @@ The page has a table for each draft, with a row for each requirement:
            others     it is asked of somebody else, code says of whom
            no         it is not met; code says why
            not yet    code and tests are empty
-  code     FILE: NAME, NAME; FILE: NAME: functions, tables or macros that are made there. FILE may go without its folders
-           where that names one file only.
+  code     FILE: NAME, NAME; FILE: NAME: functions, tables or macros that are made there, and that the product uses: a caller
+           in tests/ does not count. FILE may go without its folders where that names one file only.
   tests    PROGRAM: TEST, TEST; ...: functions of tests/unit/test-PROGRAM.c
            TITLE; TITLE: TEST: what tests/check --list prints, without the name of the user, and "plain" left out; all of a
            job, or one of its tests
@@ -97,9 +97,20 @@ def made(name, text):
     return re.search(rf"^(?:#define {name}\b|[^\s#*/][^\n;]*\b{name}(?:\(|\[|\)?\(| = |;| \{{))|^\t{name}\b[ =,]", text, re.MULTILINE)
 
 
+def uses():
+    """All words of the product's C that are more than a name being made: on a line that is indented, of a macro, or of a value."""
+    found = set()
+    for file in sources():
+        if file.endswith((".c", ".h")) and not file.startswith("tests/"):
+            text = re.sub(r"/\*.*?\*/", "", read(file), flags=re.DOTALL)
+            for line in re.findall(r"^(?:[ \t]+|#define \w+|.* = )(.*)", text, re.MULTILINE):
+                found.update(re.findall(r"\w+", line))
+    return found
+
+
 def code(rows):
     """What the rows say of files and of what is made in them, and is not so."""
-    files, wrong = sources(), []
+    files, used, wrong = sources(), uses(), []
     for row in rows:
         for head, names in parts(row.code) if row.status == "met" else ():
             found = [file for file in files if f"/{file}".endswith(f"/{head}")]
@@ -110,6 +121,8 @@ def code(rows):
             else:
                 text = read(found[0])
                 wrong += [f"{row.number}: {found[0]} makes no {name}" for name in names if not made(name, text)]
+                wrong += [f"{row.number}: nothing in the product uses {name}" for name in names
+                          if found[0].endswith((".c", ".h")) and name not in used]
     return wrong
 
 

@@ -8,12 +8,15 @@ and so does a report of a sanitizer, whatever the tests said.
 """
 import os
 import re
+import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass, field
 
 TEST = re.compile(r"^(not ok|ok) \d+(.*)$")
+TOO_LONG = 124  # the exit status of a job that was ended
 SKIP = re.compile(r"# SKIP ?(.*)$")
 
 
@@ -74,7 +77,7 @@ def judge(result, status, reports):
         result.text += f"not ok - a sanitizer's report\n{reports}"
     elif not result.failed and (status or not result.passed + len(result.skips)):
         result.failed = 1
-        what = "it took too long" if status in (124, 137) else f"exit status {status}"
+        what = "it took too long" if status == TOO_LONG else f"exit status {status}"
         result.text += f"not ok - {what}\n"
 
 
@@ -87,18 +90,55 @@ def read_reports(folder):
     return text
 
 
+def stuck(session):
+    """Where the processes of a session wait, and the daemons, which have sessions of their own."""
+    text = ""
+    for pid in sorted((n for n in os.listdir("/proc") if n.isdigit()), key=int):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                name, rest = f.read().split("(", 1)[1].rsplit(")", 1)
+            if int(rest.split()[3]) != session and name not in ("rnfs", "rnfs-serve"):
+                continue
+            with open(f"/proc/{pid}/wchan", encoding="ascii") as f:
+                text += f"# {pid} {name}: {rest.split()[0]} {f.read()}\n"
+            if name == "rnfs" and shutil.which("gdb"):
+                text += "".join(f"#   {line}\n" for line in subprocess.run(
+                    ["gdb", "-p", pid, "-batch", "-ex", "thread apply all bt 6"], timeout=60, check=False,
+                    capture_output=True, text=True).stdout.splitlines() if line.startswith(("#", "Thread")))
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            pass  # it has ended, or is another user's
+    return text
+
+
 def run(job):
     """Runs job to its end. A Result."""
     result, began = Result(job), time.monotonic()
-    command = ["timeout", "-k", "10", str(job.limit)] + job.command
     with tempfile.TemporaryDirectory(prefix="rnfs-check.") as folder:
         os.chmod(folder, 0o1777)
         env = os.environ | sanitizer_env(folder) | {"CMOCKA_MESSAGE_OUTPUT": "TAP"} | job.env
         with tempfile.TemporaryFile() as out:
-            status = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=out,
-                                    stderr=subprocess.STDOUT, check=False).returncode
+            with subprocess.Popen(job.command, env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=subprocess.STDOUT, start_new_session=True) as process:
+                status, where = wait(process, job.limit)
             out.seek(0)
             result.text = out.read().decode(errors="replace")
         judge(result, status, read_reports(folder))
+        result.text += where
     result.seconds = int(time.monotonic() - began)
     return result
+
+
+def wait(process, limit):
+    """The exit status of a process that may take limit seconds, and where it was stuck if it took longer."""
+    try:
+        return process.wait(limit), ""
+    except subprocess.TimeoutExpired:
+        where = stuck(process.pid)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(10)
+            break
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
+    return TOO_LONG, where

@@ -90,17 +90,8 @@ def record(i):
 
 
 @leads
-def grower(path):
-    """Record i says i. All are written at close."""
-    for i in range(1, ROUNDS + 1):
-        if STOP.get():
-            return
-        put(path, record(i), os.O_APPEND if i % 3 else 0)  # or at its end, gathered
-        PROMISED.set(i)
-
-
-@leads
 def grower_in_place(path):
+    """Record i says i. All are written at close."""
     for i in range(1, ROUNDS + 1):
         if STOP.get():
             return

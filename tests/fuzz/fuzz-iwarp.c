@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_conn.h"
+#include "transport/iwarp/iwarp_rx.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 static uint8_t mem[4][4096];
 

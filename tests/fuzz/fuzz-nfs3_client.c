@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 #include "nfsproto/v3/nfs3_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -18,9 +18,9 @@ static void use(const struct nfs4_args *a)
 	xdr_out_init(&x, buf, sizeof(buf));
 	any_put_args(&x, a);
 	if (a->op == OP_SETATTR)
-		nfs4_sattr_decode(&a->u.setattr.attrs, &set, NULL);
+		nfs4_sattr_decode(&a->u.setattr.attrs, &set, NULL, NULL);
 	else if (a->op == OP_OPEN && a->u.open.create)
-		nfs4_sattr_decode(&a->u.open.attrs, &set, NULL);
+		nfs4_sattr_decode(&a->u.open.attrs, &set, NULL, NULL);
 	else if (a->op == OP_VERIFY || a->op == OP_NVERIFY)
 		nfs4_attrs_decode(&a->u.verify.attrs, &attrs, NULL);
 	else if (a->op == OP_SETXATTR)

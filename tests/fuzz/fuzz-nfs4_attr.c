@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xdr_in_init(&x, data, size);
 	if (nfs4_get_fattr(&x, &f))
 		return 0;
-	nfs4_sattr_decode(&f, &s, NULL);
+	nfs4_sattr_decode(&f, &s, NULL, NULL);
 	if (nfs4_attrs_decode(&f, &a, NULL))
 		return 0;
 	xdr_out_init(&o, buf, sizeof(buf));

@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const struct rpcrdma_dialect *const all[] = {&rpcrdma_v2_rtr, &rpcrdma_v2_2016_rtr,
 	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};
@@ -43,21 +44,20 @@ static bool same(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, s
 /* Properties that were read are the same after a write and a second reading. */
 static void fuzz_props(const uint8_t *data, size_t size)
 {
-	static uint32_t out[(RPCRDMA_AUTH_MAX + 1024) / 4];
+	static uint32_t out[1024 / 4];
 	struct rpcrdma_props p, again;
 	struct xdr_out to;
 	struct xdr_in in;
 
 	xdr_in_init(&in, data, size);
-	if (rpcrdma_props_get(&in, &p) || p.auth_len > RPCRDMA_AUTH_MAX)
+	if (rpcrdma_props_get(&in, &p))
 		return;
 	xdr_out_init(&to, out, sizeof(out));
 	rpcrdma_props_put(&to, &p);
 	xdr_in_init(&in, out, to.len);
 	if (!xdr_out_ok(&to) || rpcrdma_props_get(&in, &again) || again.send_size != p.send_size ||
 		again.recv_size != p.recv_size || again.seg_size != p.seg_size ||
-		again.seg_count != p.seg_count || again.reverse != p.reverse ||
-		again.auth_len != p.auth_len)
+		again.seg_count != p.seg_count || again.reverse != p.reverse)
 		abort();
 }
 

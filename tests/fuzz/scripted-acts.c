@@ -438,7 +438,7 @@ bool peer_be_honest(void)
 		answer(&s, 0, &(struct how){0}, false);
 	for (; peer.nlent && !scripted.down; more = true)
 		peer_say_done(&s);
-	if (scripted_rdma()->stalls && !scripted.down) {
+	if (scripted_rdma()->v2.stalls && !scripted.down) {
 		grant(&s);
 		more = true;
 	}

@@ -14,10 +14,10 @@ static unsigned taken_up(void)
 
 	for (unsigned i = scripted.first_done; i < scripted.ndone; i++)
 		n -= scripted.done[i].op == PROV_WC_RECV;
-	for (int i = c->iwc; i < c->nwc; i++)
-		n -= c->wc[i].op == PROV_WC_RECV;
-	for (size_t i = c->ilater; i < c->nlater; i++)
-		n -= c->later[i].op == PROV_WC_RECV;
+	for (int i = c->wcs.iwc; i < c->wcs.nwc; i++)
+		n -= c->wcs.wc[i].op == PROV_WC_RECV;
+	for (size_t i = c->wcs.ilater; i < c->wcs.nlater; i++)
+		n -= c->wcs.later[i].op == PROV_WC_RECV;
 	return n;
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "scripted-peer.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const uint32_t sizes[] = {1024, 4096, 0, 100, 2048, 8192, 65536, ~0u};
 static const uint32_t aligns[] = {512, 4096, 4, 8, 1, 2, 64, 0, 3, 1024, 65536, 131072};

@@ -12,6 +12,7 @@
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpc/rpc_msg.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
 
 #define MAX_ACTS  300
 #define MAX_QUIET 3 /* rounds without any work, at the end */
@@ -373,11 +374,12 @@ static void settle(void)
 	SCRIPTED_CHECK(quiet == MAX_QUIET);
 	SCRIPTED_CHECK(!calls_live());
 	SCRIPTED_CHECK(!scripted_end.nreqs && !peer_unanswered() && !scripted.waiting);
-	SCRIPTED_CHECK(!scripted_open_doors() && !c->stalls && !c->pulled && !c->reads && !c->segs);
+	SCRIPTED_CHECK(
+		!scripted_open_doors() && !c->v2.stalls && !c->pulled && !c->reads && !c->segs);
 	SCRIPTED_CHECK(!c->credit_in.used && TAILQ_EMPTY(&c->orphans));
-	SCRIPTED_CHECK(c->credit_out.used ==
-		       c->credit_out.orphans + c->props_credits + (c->dones_sent - c->dones_back));
-	SCRIPTED_CHECK(!c->nlent);
+	SCRIPTED_CHECK(c->credit_out.used == c->credit_out.orphans + c->v2.props_credits +
+						     (c->old.dones_sent - c->old.dones_back));
+	SCRIPTED_CHECK(!c->old.nlent);
 }
 
 /* Checks that no memory of the pool is in use. */

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "scripted-peer.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/place/rpcrdma_place.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
+#include "transport/rpcrdma/place/rpcrdma_group.h"
 
 #define HEAD 1024u /* of the end's receive buffers, before the targets (rpcrdma_place.c) ... */
 #define PAGE 4096u
@@ -29,7 +31,7 @@ void peer_drop_transmissions(void)
 /* The bytes in the targets that an item names. */
 static void gather(const struct rpcrdma_rtr_item *it, struct flat *f)
 {
-	const struct rpcrdma_rtr_layout *l = &scripted_rdma()->layout;
+	const struct rpcrdma_rtr_layout *l = &scripted_rdma()->place.layout;
 	const struct transmissions *g = &peer.group;
 	unsigned per = rpcrdma_rtr_targets(l);
 	uint32_t skip = it->off, left = it->len, off, size;
@@ -446,7 +448,7 @@ void peer_call_placed(struct script *s)
 		r->item[0].off = shape & 8 ? script_u8(s) * 4u : 0;
 		measure(d, &p, len, 1 + script_u8(s) % OWN, shape & 0x40);
 		if (r->count > rpcrdma_group_max(scripted_rdma()) || r->item[0].len < n ||
-			!scripted_rdma()->targets)
+			!scripted_rdma()->place.targets)
 			peer.honest = false;
 	}
 	if (peer.hdr.nsegs && shape & 0x10)
@@ -483,7 +485,7 @@ void peer_answer_placed(
 		measure(d, &p, n, per, shape & 16);
 		len = r->item[0].len;
 		scripted_pattern(data, len, call->xid + 1);
-		if (r->count > most || !scripted_rdma()->targets)
+		if (r->count > most || !scripted_rdma()->place.targets)
 			peer.honest = false;
 		peer_same(call->xid, data, len);
 	} else if (r->nitems && shape & 4 && at->at.n) {

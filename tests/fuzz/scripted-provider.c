@@ -94,7 +94,8 @@ static bool is_behind(void)
 {
 	const struct rpcrdma_conn *r = scripted_end.x ? scripted_rdma() : NULL;
 
-	return scripted.first_done < scripted.ndone || (r && (r->iwc < r->nwc || r->nlater));
+	return scripted.first_done < scripted.ndone ||
+	       (r && (r->wcs.iwc < r->wcs.nwc || r->wcs.nlater));
 }
 
 static bool is_send(const struct prov_wr *wr)

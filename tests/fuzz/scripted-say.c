@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "scripted-peer.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 static uint32_t header[1u << 13]; /* encoded */
 

@@ -54,6 +54,9 @@ __attribute__((format(printf, 2, 3), noreturn)) void wrong(
 	const struct program *p, const char *fmt, ...);
 /* A call that must not fail: ends the run if res is a negative errno. */
 long must(const struct program *p, long res, const char *call, const char *name);
+/* pread(2), without a lock, of a file that a program of another mount changes. A read across the
+ * end of the file may end with EINTR (doc/coherence.md): the program reads again. */
+long read_beside(const struct program *p, int fd, void *buf, size_t n, off_t off, const char *name);
 /* May the mount of p miss the last change of the file, since the server tells times in ticks? */
 bool program_is_blind(const struct program *p, const char *name);
 /* Has the mount of p the option, such as "noac"? */

@@ -82,8 +82,7 @@ static void read_version(struct program *p, struct closed *f)
 	if (blind)
 		least = 1;
 	for (size_t at = 0; at < SIZE; at += (size_t)n) {
-		n = must(p, sys_pread(p->proc, fd, own, 1 + sched_choose(SIZE), (off_t)at), "read",
-			f->name);
+		n = read_beside(p, fd, own, 1 + sched_choose(SIZE), (off_t)at, f->name);
 		for (ssize_t i = 0; i < n; i++)
 			if (!may_be(f, own[i], done, least))
 				wrong(p,

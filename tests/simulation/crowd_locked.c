@@ -52,8 +52,7 @@ static void peep(struct program *p, struct truth *t, int fd)
 {
 	uint8_t buf[9000];
 
-	must(p, sys_pread(p->proc, fd, buf, sizeof(buf), (off_t)sched_choose(TRUTH_MOST)), "read",
-		t->name);
+	read_beside(p, fd, buf, sizeof(buf), (off_t)sched_choose(TRUTH_MOST), t->name);
 }
 
 static void lock_and_use(struct program *p, struct truth *t, int fd, bool last)

@@ -9,7 +9,8 @@
  * ended before. After a cut of its power the server has no answers of before, so a call that the
  * client sends again may be carried out twice, as with every NFS client. The same holds for a
  * killed server that forgets its answers (ways.h). But then the mount finds the effect of its own
- * first call by the name (nfsproto/nfs_unsure.h), unless another mount has changed a shared name.
+ * first call by the name (nfsproto/common/nfs_unsure.h), unless another mount has changed a shared
+ * name.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
  */
 #include "tests/simulation/programs.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,17 @@ long must(const struct program *p, long res, const char *call, const char *name)
 	if (res < 0)
 		wrong(p, "%s of %s: %s", call, name, strerror((int)-res));
 	return res;
+}
+
+#define TRIES 8
+
+long read_beside(const struct program *p, int fd, void *buf, size_t n, off_t off, const char *name)
+{
+	long res = -EINTR;
+
+	for (unsigned i = 0; i < TRIES && res == -EINTR; i++)
+		res = sys_pread(p->proc, fd, buf, n, off);
+	return must(p, res, "read", name);
 }
 
 /* Is the word in the list, which has commas between words? */

@@ -114,19 +114,31 @@ static void show(FILE *model, FILE *real, unsigned line)
 	}
 }
 
+/* Linux reads ahead up to the end of the file as known at that moment. A READ on its way may have a
+ * short answer, which tells an earlier end. The model reads ahead after the answer, and so asks for
+ * nothing. Linux asks for more if the reader is faster than the daemon. */
+static bool is_ahead_of_answer(const char *line, const char *before)
+{
+	return strstr(line, " READ ") && strstr(before, "which has ");
+}
+
 static int compare(FILE *model, FILE *real)
 {
-	char a[65536], b[65536];
+	char a[65536], b[65536], before[65536] = "";
 	unsigned line = 0;
 
 	for (;;) {
 		const char *x = fgets(a, sizeof(a), model), *y = fgets(b, sizeof(b), real);
 
 		line++;
+		if (x && y && strcmp(a, b) && is_ahead_of_answer(b, before))
+			y = fgets(b, sizeof(b), real);
 		if (!x && !y)
 			break;
-		if (x && y && !strcmp(a, b))
+		if (x && y && !strcmp(a, b)) {
+			strcpy(before, b);
 			continue;
+		}
 		printf("seed %llu: line %u differs\n", (unsigned long long)seed, line);
 		show(model, real, line);
 		return 1;

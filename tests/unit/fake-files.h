@@ -10,7 +10,7 @@
 #ifndef RNFS_TESTS_FAKE_FILES_H
 #define RNFS_TESTS_FAKE_FILES_H
 
-#include "nfsproto/nfs_op.h"
+#include "nfsproto/common/nfs_op.h"
 
 struct fake_entry {
 	TAILQ_ENTRY(fake_entry) link;

@@ -34,15 +34,6 @@ struct nfs_client {
 	struct rpc_client_stats stats;
 };
 
-const char *nfs_op_name(enum nfs_op_type t)
-{
-	static const char *const names[NFS_OP_TYPES] = {"LOOKUP", "GETATTR", "SETATTR", "ACCESS",
-		"READLINK", "OPEN", "CLOSE", "READ", "WRITE", "COMMIT", "CREATE", "REMOVE",
-		"RENAME", "LINK", "READDIR", "STATFS"};
-
-	return (unsigned)t < NFS_OP_TYPES && names[t] ? names[t] : "?";
-}
-
 /* Ends op. The client's lock is not held. */
 static void finish(struct nfs_client *c, struct nfs_op *op)
 {

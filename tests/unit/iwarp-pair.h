@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_conn.h"
+#include "transport/iwarp/iwarp_rx.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 #define LOG_MAX 512
 

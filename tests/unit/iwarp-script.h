@@ -20,7 +20,10 @@
 #include <unistd.h>
 
 #include "transport/crc32c.h"
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_conn.h"
+#include "transport/iwarp/iwarp_rx.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 enum {
 	SCRIPT_MEM = 12288,

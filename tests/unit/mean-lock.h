@@ -7,7 +7,7 @@
 #ifndef RNFS_TESTS_MEAN_LOCK_H
 #define RNFS_TESTS_MEAN_LOCK_H
 
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
 #define MEAN_LOCKS 320

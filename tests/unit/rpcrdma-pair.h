@@ -14,6 +14,8 @@
 #include "contrib/serve/fault/fault_xprt.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
 
 #define PAIR_PROG     0x20000123
 #define PAIR_CB_PROG  0x40000123

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/ccp, from the XDR of draft-ietf-nfsv4-rpcrdma-01 section 6.2.
+ * Unit tests of transport/rpcrdma/old/ccp, from the XDR of draft-ietf-nfsv4-rpcrdma-01 section 6.2.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transport/rpcrdma/ccp.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static uint32_t wire[4];
 

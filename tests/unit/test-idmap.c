@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/wire/idmap.
+ * Unit tests of nfsproto/common/idmap.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "nfsproto/wire/idmap.h"
+#include "nfsproto/common/idmap.h"
 
 /* A map that was given up may still have a thread that asks: the thread's data outlives the
  * test. */

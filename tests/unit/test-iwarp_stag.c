@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_conn.h"
+#include "transport/iwarp/iwarp_rx.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 static uint8_t memory[65536];
 

@@ -59,8 +59,6 @@ static void members_have_commas_between(void **state)
 	json_end(&j, ']');
 	json_begin(&j, "some", '[');
 	json_number(&j, NULL, UINT64_MAX);
-	json_signed(&j, NULL, -5);
-	json_null(&j, NULL);
 	json_begin(&j, NULL, '{');
 	json_end(&j, '}');
 	json_end(&j, ']');
@@ -68,7 +66,7 @@ static void members_have_commas_between(void **state)
 	json_text(&j, "t", "x");
 	json_end(&j, '}');
 	fclose(j.out);
-	assert_string_equal(out, "{\"none\":[],\"some\":[18446744073709551615,-5,null,{}],"
+	assert_string_equal(out, "{\"none\":[],\"some\":[18446744073709551615,{}],"
 				 "\"s\":1.000000001,\"t\":\"x\"}");
 	free(out);
 }

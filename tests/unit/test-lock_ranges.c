@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/wire/lock_ranges.
+ * Unit tests of nfsproto/common/lock_ranges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 
 #define TOP UINT64_MAX
 

@@ -23,20 +23,6 @@ static void statuses_are_errnos(void **state)
 	assert_string_equal(nfs3_status_name(4711), "NFS3ERR_?");
 }
 
-static void errnos_go_out_and_come_back(void **state)
-{
-	static const int errs[] = {0, EPERM, ENOENT, EIO, ENXIO, EACCES, EEXIST, EXDEV, ENODEV,
-		ENOTDIR, EISDIR, EINVAL, EFBIG, ENOSPC, EROFS, EMLINK, ENAMETOOLONG, ENOTEMPTY,
-		EDQUOT, ESTALE, EREMOTE, EOPNOTSUPP, EAGAIN, EREMOTEIO};
-
-	for (size_t i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
-		assert_int_equal(nfs3_status_errno(nfs3_errno_status(errs[i])), -errs[i]);
-		assert_int_equal(nfs3_errno_status(-errs[i]), nfs3_errno_status(errs[i]));
-	}
-	assert_int_equal(nfs3_errno_status(ENOMEM), NFS3ERR_JUKEBOX);
-	assert_int_equal(nfs3_errno_status(ENETDOWN), NFS3ERR_SERVERFAULT);
-}
-
 static void procedures_have_names(void **state)
 {
 	assert_string_equal(nfs3_proc_name(0), "NULL");
@@ -49,7 +35,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(statuses_are_errnos),
-		cmocka_unit_test(errnos_go_out_and_come_back),
 		cmocka_unit_test(procedures_have_names),
 	};
 

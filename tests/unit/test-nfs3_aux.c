@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/wire/nfs3_aux: calls over UDP against a server that answers as told, one
+ * Unit tests of nfsproto/common/nfs3_aux: calls over UDP against a server that answers as told, one
  * datagram after the other.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 #include "transport/rpc/rpc_msg.h"
 
 enum how {

@@ -312,15 +312,15 @@ static void attributes_to_set_match_the_rfc(void **state)
 	assert_false(vec_differ("sattr", f.vals.data, f.vals.len, want, n));
 	assert_true(f.mask.w[0] == 0x10 && f.mask.w[1] == 0x00410032 && f.mask.w[2] == 0);
 	assert_memory_equal(bits.w, f.mask.w, sizeof(bits.w));
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4_OK);
 	assert_int_equal(t.mask, s.mask);
 	assert_true(t.size == s.size && t.mode == s.mode && t.uid == 7 && t.gid == 89);
 	assert_true(t.mtime.tv_sec == 0x5f5e1000 && t.mtime.tv_nsec == 3);
 
 	for (f.vals.len = 0; f.vals.len < n; f.vals.len++)
-		assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
+		assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4ERR_BADXDR);
 	f.vals.len = n + 4;
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4ERR_BADXDR);
 }
 
 static void the_largest_attributes_to_set_fit(void **state)
@@ -335,7 +335,7 @@ static void the_largest_attributes_to_set_fit(void **state)
 	struct nfs_sattr t;
 
 	nfs4_sattr_encode(&s, buf, &f, NULL);
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4_OK);
 	assert_true(t.mask == s.mask && t.gid == s.gid && t.size == s.size);
 }
 
@@ -355,18 +355,18 @@ static void a_mode_goes_with_its_umask(void **state)
 	assert_int_equal(vec_bytes(want_hex, want, sizeof(want)), 16);
 	assert_false(vec_differ("sattr", f.vals.data, f.vals.len, want, 16));
 	assert_true(nfs4_bit(&f.mask, FATTR4_MODE_UMASK) && !nfs4_bit(&f.mask, FATTR4_MODE));
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4_OK);
 	assert_true(t.mask == s.mask && t.mode == 0666 && t.umask == 022);
 	want[15] = 0xff;
 	want[14] = 0xff; /* a umask has nine bits */
 	f.vals.data = want;
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_INVAL);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4ERR_INVAL);
 	f.vals.len = 12;
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4ERR_BADXDR);
 	memset(both, 0, sizeof(both));
 	nfs4_bit_set(&f.mask, FATTR4_MODE);
 	f.vals = (struct nfs4_opaque){both, sizeof(both)};
-	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_INVAL);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL, NULL), NFS4ERR_INVAL);
 }
 
 static uint32_t set_status(unsigned bit, const char *hex)
@@ -377,7 +377,7 @@ static uint32_t set_status(unsigned bit, const char *hex)
 
 	nfs4_bit_set(&f.mask, bit);
 	f.vals.len = (uint32_t)vec_bytes(hex, buf, sizeof(buf));
-	return nfs4_sattr_decode(&f, &s, NULL);
+	return nfs4_sattr_decode(&f, &s, NULL, NULL);
 }
 
 static void refusals_say_why(void **state)
@@ -396,7 +396,7 @@ static void refusals_say_why(void **state)
 		NFS4ERR_INVAL);
 	assert_int_equal(set_status(FATTR4_TIME_MODIFY_SET, "00000002"), NFS4ERR_BADXDR);
 	assert_int_equal(set_status(FATTR4_SIZE, "00000000"), NFS4ERR_BADXDR);
-	assert_int_equal(nfs4_sattr_decode(&f, &s, NULL), NFS4ERR_ATTRNOTSUPP);
+	assert_int_equal(nfs4_sattr_decode(&f, &s, NULL, NULL), NFS4ERR_ATTRNOTSUPP);
 }
 
 int main(void)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_compound: the place in a COMPOUND of a sink's operation.
+ * Unit tests of nfsproto/v4/nfs4_compound: the place in a COMPOUND of a sink's operation,
+ * and the operations that may have a payload.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "nfsproto/v4/nfs4_compound.h"
@@ -42,10 +46,43 @@ static void a_sink_is_for_its_read(void **state)
 	assert_true(xdr_in_done(&in));
 }
 
+/* Puts op with a payload, in a process of its own. Returns whether that process lived. */
+static bool takes_payload(uint32_t op)
+{
+	static uint8_t buf[64], data[16];
+	const struct mem_sge sge = {.addr = data, .len = sizeof(data)};
+	struct nfs4_comp k;
+	struct xdr_out x;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		signal(SIGABRT, SIG_DFL);
+		close(STDERR_FILENO);
+		xdr_out_init(&x, buf, sizeof(buf));
+		nfs4_comp_begin(&k, &x, 1);
+		xdr_put_payload(&x, &sge);
+		nfs4_comp_count(&k, op, 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status);
+}
+
+static void only_an_eligible_argument_is_a_payload(void **state)
+{
+	assert_true(takes_payload(OP_WRITE));
+	assert_true(takes_payload(OP_CREATE));
+	assert_false(takes_payload(OP_SETXATTR));
+	assert_false(takes_payload(OP_LOOKUP));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sink_is_for_its_read),
+		cmocka_unit_test(only_an_eligible_argument_is_a_payload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

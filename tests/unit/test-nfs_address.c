@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_address, with a resolver of this file.
+ * Unit tests of nfsproto/common/nfs_address, with a resolver of this file.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs_address.h"
+#include "nfsproto/common/nfs_address.h"
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 	struct addrinfo **list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_count.
+ * Unit tests of nfsproto/common/nfs_count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "nfsproto/nfs_count.h"
+#include "nfsproto/common/nfs_count.h"
 #include "transport/clock.h"
 
 static struct nfs_counts counts;

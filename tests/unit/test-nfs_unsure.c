@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs_unsure: servers that carry a call out, lose the connection before the
- * answer, and have forgotten the call when the client sends the call again.
+ * Unit tests of nfsproto/common/nfs_unsure: servers that carry a call out, lose the connection
+ * before the answer, and have forgotten the call when the client sends the call again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "nfs3-fixture.h"
 #include "nfs4-fixture.h"
-#include "nfsproto/nfs_unsure.h"
+#include "nfsproto/common/nfs_unsure.h"
 
 static const struct nfs_fh other = {3, {'o', 't', 'h'}};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_ccp: how the two ends tell each other their limits.
+ * Unit tests of transport/rpcrdma/old/rpcrdma_ccp: how the two ends tell each other their limits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const struct pair_params plain;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_connprop, and of other behaviour of version 2 only:
+ * Unit tests of transport/rpcrdma/v2/rpcrdma_connprop, and of other behaviour of version 2 only:
  * grants, continued messages that wait for grants, errors, invalidation by name.
  */
 #include <setjmp.h>
@@ -363,41 +363,6 @@ static void a_responder_answers_properties(void **state)
 	raw_stop(&r, &p);
 }
 
-static const uint8_t *tell_word(uint32_t *len)
-{
-	*len = 4;
-	return (const uint8_t *)"open";
-}
-
-static bool takes_word(const uint8_t *auth, uint32_t len)
-{
-	return len == 6 && !memcmp(auth, "sesame", 6);
-}
-
-static void hosts_prove_who_they_are(void **state)
-{
-	static const struct rpcrdma_host_auth word = {.tell = tell_word, .takes = takes_word};
-	const struct rpcrdma_host_auth *before = rpcrdma_host_auth;
-	struct pair p;
-	struct raw r;
-
-	rpcrdma_host_auth = &word;
-	pair_init_responder(&p, &plain, &r);
-	RAW_SEND(&r, CONNPROP(2, 0), 1, 6, 12, 6, 0x73657361, 0x6d650000);
-	expect(&r, 0, RDMA_CONNPROP, 0);
-	assert_int_equal(raw_word(&r, 5), 6); /* five numbers, and the word */
-	assert_int_equal(raw_word(&r, 21), 6);
-	assert_int_equal(raw_word(&r, 23), 4);
-	call(&r, 1, 2, PAIR_NULL, 0);
-	expect(&r, 1, RDMA_MSG, REPLY);
-	raw_stop(&r, &p);
-	pair_init_responder(&p, &plain, &r);
-	RAW_SEND(&r, CONNPROP(2, 0), 0);
-	raw_wait_down(&r, NULL);
-	raw_stop(&r, &p);
-	rpcrdma_host_auth = before;
-}
-
 /* Properties may go on in the next Send, like messages. */
 static void properties_in_two_sends(void **state)
 {
@@ -585,7 +550,6 @@ int main(void)
 		cmocka_unit_test(a_reply_in_many_sends),
 		cmocka_unit_test(the_last_send_says_something),
 		cmocka_unit_test(a_responder_answers_properties),
-		cmocka_unit_test(hosts_prove_who_they_are),
 		cmocka_unit_test(properties_in_two_sends),
 		cmocka_unit_test(a_reply_waits_for_credits),
 		cmocka_unit_test(grants_that_add_up),

@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
+#include "transport/rpcrdma/setup/rpcrdma_versions.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
 
 static const struct rpcrdma_dialect *spoken;
 

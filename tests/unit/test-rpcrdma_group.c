@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_group: messages of several transmissions, against a peer
- * that says every byte. (Two ends of ours: test-rpcrdma_place.)
+ * Unit tests of transport/rpcrdma/place/rpcrdma_group: messages of several transmissions, against a
+ * peer that says every byte. (Two ends of ours: test-rpcrdma_place.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -404,9 +404,9 @@ static void tell(struct raw *r, struct pair *p, uint32_t ops, uint32_t sends)
 		RPCRDMA_PROP_RTR_OPS, 4, ops, RPCRDMA_PROP_RTR_LAYOUT, 40, 512 + PAGE, 2, 1, 512, 4,
 		0, 1, PAGE, PAGE, 1, RPCRDMA_PROP_RTR_REQ_SENDS, 4, sends,
 		RPCRDMA_PROP_RTR_RESP_SENDS, 4, sends);
-	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
+	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->place.ops; i++)
 		pair_progress(p, 10);
-	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, ops);
+	assert_int_equal(rpcrdma_conn_of(p->client)->place.ops, ops);
 }
 
 static struct mem_buf *submit_put(struct pair *p, struct pair_call *c, uint32_t n)

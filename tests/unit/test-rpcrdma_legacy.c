@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_legacy: every message type and union arm of
+ * Unit tests of transport/rpcrdma/old/rpcrdma_legacy: every message type and union arm of
  * draft-ietf-nfsv4-rpcrdma-01 section 4.2 as words written down from the draft's XDR.
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_legacy.h"
+#include "transport/rpcrdma/old/rpcrdma_legacy.h"
 
 #define MAX 64
 

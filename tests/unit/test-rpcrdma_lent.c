@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_lent: a responder that lends its replies, and two ends
- * that speak the dialect of 2005 with each other.
+ * Unit tests of transport/rpcrdma/old/rpcrdma_lent: a responder that lends its replies, and two
+ * ends that speak the dialect of 2005 with each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
+#include "transport/rpcrdma/old/ccp.h"
 
 static const struct pair_params plain;
 
@@ -45,7 +46,7 @@ static void everything_between_two_ends(void **state)
 	assert_true(pair_get(&p, 7000, 0, 7020));
 	assert_int_equal(p.stats.replies_read, 4);
 	assert_int_equal(p.stats.calls_padded, 2); /* 1500, 3000 */
-	while (((struct rpcrdma_conn *)p.server)->nlent)
+	while (((struct rpcrdma_conn *)p.server)->old.nlent)
 		pair_progress(&p, 5);
 	pair_finish(&p);
 }
@@ -106,7 +107,7 @@ static void nothing_is_read_after_done(void **state)
 	RAW_SEND(&r, DONE(1));
 	ask(&r, 2, PAIR_NULL, 0);
 	assert_true(raw_recv(&r, NULL));
-	while (((struct rpcrdma_conn *)p.server)->nlent)
+	while (((struct rpcrdma_conn *)p.server)->old.nlent)
 		r.prov->wait(r.pc, -1, 5);
 	if (pair_prov == &prov_iwarp) /* with other providers no peer finds out */
 		assert_false(raw_read(&r, stag, offset, 100));

@@ -30,7 +30,7 @@ static void submit_patient(struct pair *p, struct pair_call *c, enum pair_proc p
 
 static bool lingers(const struct pair *p)
 {
-	return atomic_load(&rpcrdma_conn_of(p->client)->linger_ns) != 0;
+	return atomic_load(&rpcrdma_conn_of(p->client)->linger.since_ns) != 0;
 }
 
 static void wait_served(struct pair *p, unsigned n)
@@ -82,7 +82,7 @@ static void who_sleeps_soundly_is_not_relied_on(void **state)
 	struct pair p;
 
 	start(&p);
-	atomic_store(&rpcrdma_conn_of(p.client)->sound_asleep, true);
+	atomic_store(&rpcrdma_conn_of(p.client)->linger.sound_asleep, true);
 	submit_patient(&p, &c, PAIR_NULL);
 	assert_false(lingers(&p));
 	wait_served(&p, 2);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
 
 static const struct pair_params plain;
 

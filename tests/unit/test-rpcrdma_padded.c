@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_padded: RDMA_MSGP at both ends.
+ * Unit tests of transport/rpcrdma/old/rpcrdma_padded: RDMA_MSGP at both ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>

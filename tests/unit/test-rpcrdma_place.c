@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_place: two ends that place data by Sends, and the
+ * Unit tests of transport/rpcrdma/place/rpcrdma_place: two ends that place data by Sends, and the
  * requester against a responder that says every byte.
  */
 #include <setjmp.h>
@@ -24,9 +24,9 @@ static void start(struct pair *p)
 	pair_init(p, &plain);
 	for (int i = 0; i < 3; i++)
 		pair_null(p);
-	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
+	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->place.ops; i++)
 		pair_progress(p, 10);
-	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops,
+	assert_int_equal(rpcrdma_conn_of(p->client)->place.ops,
 		RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT);
 }
 
@@ -88,7 +88,7 @@ static void without_memory_nothing_is_placed(void **state)
 	for (int i = 0; i < 5; i++)
 		pair_null(&p);
 	pair_progress(&p, 100);
-	assert_int_equal(rpcrdma_conn_of(p.client)->rtr_ops, 0);
+	assert_int_equal(rpcrdma_conn_of(p.client)->place.ops, 0);
 	assert_string_equal(p.client->rdma_dialect, "2-rtr");
 	pair_put(&p, 65536);
 	assert_int_equal(p.stats.bytes_exposed, 65536);
@@ -118,9 +118,9 @@ static void tell_ops(struct raw *r, struct pair *p, uint32_t ops, uint32_t pages
 	RAW_SEND(r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 2, RPCRDMA_PROP_RTR_OPS, 4, ops,
 		RPCRDMA_PROP_RTR_LAYOUT, 40, 512 + pages * PAGE, 2, 1, 512, 4, 0, pages, PAGE, PAGE,
 		1);
-	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
+	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->place.ops; i++)
 		pair_progress(p, 10);
-	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, ops);
+	assert_int_equal(rpcrdma_conn_of(p->client)->place.ops, ops);
 	assert_int_equal(p->client->inline_send, 512 + pages * PAGE); /* by the structure alone */
 }
 
@@ -379,7 +379,7 @@ static void a_place_of_too_many_pieces(void **state)
 	RAW_SEND(&r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 1, RPCRDMA_PROP_RECV_SIZE, 4, 1024);
 	for (int i = 0; i < 1000 && p.client->inline_send != 1024; i++)
 		pair_progress(&p, 10);
-	rpcrdma_conn_of(p.client)->seg_count = 288; /* as if the peer had told this at first */
+	rpcrdma_conn_of(p.client)->v2.seg_count = 288; /* as if the peer had told this at first */
 	b = mem_buf_get(p.cpool, PIECES * (LEN + 4));
 	for (unsigned i = 0; i < PIECES; i++)
 		s[i] = (struct seg){mem_buf_sge(b, i * (LEN + 4), LEN), b};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_place: the responder against a requester that says every
- * byte.
+ * Unit tests of transport/rpcrdma/place/rpcrdma_place: the responder against a requester that says
+ * every byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>

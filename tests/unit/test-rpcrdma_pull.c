@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_pull: a requester that gets Read chunks in its replies.
+ * Unit tests of transport/rpcrdma/old/rpcrdma_pull: a requester that gets Read chunks in its
+ * replies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

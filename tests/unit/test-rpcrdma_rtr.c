@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_hdr.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
 
 #define MAX 64
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_v1. The vectors are written by hand from the XDR of RFC
- * 8166 section 4.1.2, one word per element.
+ * Unit tests of transport/rpcrdma/v1/rpcrdma_v1. The vectors are written by hand from the XDR of
+ * RFC 8166 section 4.1.2, one word per element.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
 
 #define WORDS(...) ((const uint32_t[]){__VA_ARGS__})
 #define COUNT(...) (sizeof((const uint32_t[]){__VA_ARGS__}) / 4)

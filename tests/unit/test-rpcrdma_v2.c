@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_v2: every header type and union arm of
+ * Unit tests of transport/rpcrdma/v2/rpcrdma_v2: every header type and union arm of
  * draft-ietf-nfsv4-rpcrdma-version-two (November 2019) as bytes written down from the draft's XDR.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
 
 #define MAX 64
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_v2_2016: every header type and union arm of
+ * Unit tests of transport/rpcrdma/old/rpcrdma_v2_2016: every header type and union arm of
  * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from the draft's XDR, and both ends
  * against a peer that sends such headers.
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "rpcrdma-pair.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 #define MAX 64
 
@@ -268,6 +268,7 @@ static void errors_end_the_call_only(void **state)
 		raw_expect(&r, &p, &c, 2, RDMA_MSG);
 		RAW_SEND(&r, c.rpc.xid, 2, 8, 4, err);
 		pair_end(&p, &c, -EIO);
+		assert_int_equal(p.client->credits, 1); /* an error grants nothing */
 	}
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 2, RDMA_MSG);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of both ends of version 2 against a peer of which the test says each byte: the answers
- * to mistakes, and a requester's reaction to each error. transport/rpcrdma/rpcrdma_v2 has the
- * headers, transport/rpcrdma/rpcrdma_connprop the properties.
+ * to mistakes, and a requester's reaction to each error. transport/rpcrdma/v2/rpcrdma_v2 has the
+ * headers, transport/rpcrdma/v2/rpcrdma_connprop the properties.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -476,6 +476,40 @@ static void the_last_send_has_the_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
+/* The peer's Reply chunk is too small: the reply goes in several Sends, and the chunk is not used.
+ */
+static void a_reply_beside_a_small_chunk(void **state)
+{
+	uint32_t len = 0, flags, parts = 0;
+	struct prov_door d;
+	struct pair p;
+	struct raw r;
+
+	SERVE(&p, &r, 8, 0);
+	expose(&r, &d, 4096, PROV_REMOTE_WRITE);
+	memset(r.zone->data, 0xee, 4096);
+	RAW_SEND(&r, 5, 2, 8, 0, 0, 0, 0, 0, 1, 1, SEG(d, 4096), RPC_CALL(5, PAIR_LIST), 10000);
+	do {
+		assert_true(raw_recv(&r, NULL));
+		assert_int_equal(raw_word(&r, 0), 5);
+		assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+		flags = raw_word(&r, FLAGS);
+		len += r.len - 36;
+		parts++;
+	} while (flags == (REPLY | MORE));
+	assert_int_equal(flags, REPLY);
+	assert_int_equal(parts, 3);
+	/* the last Send has the chunk, with the length 0 */
+	assert_int_equal(len, 28 + 10000 + 20);
+	assert_int_equal(raw_word(&r, READS + 2), 1);
+	assert_int_equal(raw_word(&r, READS + 3), 1);
+	assert_int_equal(raw_word(&r, READS + 5), 0);
+	for (unsigned i = 0; i < 4096; i++)
+		assert_int_equal(r.zone->data[i], 0xee);
+	withdraw(&r, &d);
+	raw_stop(&r, &p);
+}
+
 /* Only the handle that the header names is invalidated, and only if it is one of the header's
  * own. */
 static void what_is_invalidated(void **state)
@@ -648,6 +682,7 @@ int main(void)
 		cmocka_unit_test(a_reply_breaks_off_a_call),
 		cmocka_unit_test(a_sequence_is_broken_off),
 		cmocka_unit_test(the_last_send_has_the_chunks),
+		cmocka_unit_test(a_reply_beside_a_small_chunk),
 		cmocka_unit_test(what_is_invalidated),
 		cmocka_unit_test(more_than_is_taken),
 		cmocka_unit_test(no_room_for_a_reply),

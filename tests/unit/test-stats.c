@@ -56,13 +56,17 @@ static void what_there_is_not_is_left_out(void **state)
 
 static void counters_are_one_line(void **state)
 {
+	struct stats_snapshot now = {.inodes = 5, .open_files = 2, .cache.hits = 8};
 	struct stats s = {.requests = 7, .read_bytes = 4096};
 	char line[1000];
 
 	s.ops[NFS_LOOKUP] = 3;
 	s.errors[NFS_LOOKUP] = 1;
-	stats_format(&s, 5, 2, NULL, NULL, NULL, NULL, line, sizeof(line));
+	stats_read(&s, &now);
+	stats_format(&now, line, sizeof(line));
 	assert_non_null(strstr(line, "requests=7 inodes=5 open=2 read=4096B"));
+	assert_non_null(strstr(line, " hits=8 "));
+	assert_null(strstr(line, "padded="));
 	assert_non_null(strstr(line, " ops: LOOKUP=3(1)"));
 	assert_null(strstr(line, "GETATTR"));
 }

@@ -21,15 +21,14 @@ static void only_the_items_of_rfc_8267_may_be_placed(void **state)
 
 		assert_int_equal(ulb_nfs4_op(op), want);
 	}
-	assert_int_equal(ulb_call(100003, 3, 5), ULB_DDP_RES);	/* READLINK */
-	assert_int_equal(ulb_call(100003, 3, 6), ULB_DDP_RES);	/* READ */
-	assert_int_equal(ulb_call(100003, 3, 7), ULB_DDP_ARG);	/* WRITE */
-	assert_int_equal(ulb_call(100003, 3, 10), ULB_DDP_ARG); /* SYMLINK */
-	assert_int_equal(ulb_call(100003, 3, 17), ULB_DDP_NONE);
-	assert_int_equal(ulb_call(100003, 4, 0), ULB_DDP_NONE);
-	assert_int_equal(ulb_call(100003, 4, 1), ULB_DDP_ARG | ULB_DDP_RES);
-	assert_int_equal(ulb_call(100005, 3, 7), ULB_DDP_NONE);	    /* MOUNT */
-	assert_int_equal(ulb_call(0x40000000, 1, 1), ULB_DDP_NONE); /* callbacks */
+	for (uint32_t proc = 0; proc <= 22; proc++) {
+		enum ulb_ddp want = proc == 5 || proc == 6 ? ULB_DDP_RES : /* READLINK, READ */
+					    proc == 7 || proc == 10 ? ULB_DDP_ARG
+								    : /* WRITE, SYMLINK */
+					    ULB_DDP_NONE;
+
+		assert_int_equal(ulb_nfs3_proc(proc), want);
+	}
 }
 
 static void every_operation_that_is_coded_has_a_bound(void **state)

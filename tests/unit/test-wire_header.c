@@ -15,8 +15,8 @@
 
 #include "contrib/rnfs-wire/header.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
+#include "transport/rpcrdma/v2/rpcrdma_v2.h"
+#include "transport/rpcrdma/old/rpcrdma_v2_2016.h"
 
 #include "wire-vecs.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/v1/rpcrdma_v1.h"
 
 static uint32_t get(const void *msg, unsigned i)
 {

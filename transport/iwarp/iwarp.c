@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * iwarp: software iWARP over a TCP socket, as a provider. The model is in iwarp.h; here are the
- * life of a connection, its doors and receives, and the progress thread's poll() and wait().
- *
- * How a connection ends. The first thread that notices calls iwarp_fail(), which notes the reason.
- * poll() still hands out the ready completions, then drops all requests under both locks, and only
- * then delivers DOWN. From there on no thread touches memory of the user.
+ * iwarp: software iWARP over a TCP socket, as a provider. The model is in iwarp_impl.h. Here are
+ * the doors and receives of a connection, and the progress thread's poll() and wait().
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_impl.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "transport/clock.h"
-#include "transport/log.h"
+#include "transport/iwarp/iwarp_conn.h"
+#include "transport/iwarp/iwarp_end.h"
+#include "transport/iwarp/iwarp_rx.h"
+#include "transport/iwarp/iwarp_segment.h"
+#include "transport/iwarp/iwarp_setup.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 enum {
-	RX_BUDGET = 64, /* recvmsg() calls of one poll() */
-	LOOPBACK_SNDBUF = 256 << 10,
+	RX_BUDGET = 64,	   /* recvmsg() calls of one poll() */
 	DRY_POLLS = 2,	   /* after one that took all: the end of a progress(), and the next */
 	GIVE_UP_AFTER = 4, /* for guesses about input */
 	TRY_AGAIN_EVERY = 32,
@@ -40,123 +35,12 @@ static struct iwarp_conn *to_conn(struct prov_conn *pc)
 	return (struct iwarp_conn *)pc;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
-
 static void iwarp_free(struct prov_conn *pc)
 {
-	struct iwarp_conn *c = to_conn(pc);
-
-	if (!c)
-		return;
-	iwarp_tx_purge(c);
-	close(c->fd);
-	if (c->wake_fd >= 0)
-		close(c->wake_fd);
-	iwarp_stags_finish(&c->stags);
-	pthread_mutex_destroy(&c->rq_lock);
-	pthread_mutex_destroy(&c->q_lock);
-	pthread_mutex_destroy(&c->tx_lock);
-	free(c->rx.buf);
-	free(c->rx.waste);
-	free(c->rq);
-	free(c->reads);
-	free(c->req_mem);
-	free(c);
+	iwarp_conn_free(to_conn(pc));
 }
 
-static unsigned round_up_pow2(unsigned n)
-{
-	unsigned p = 1;
-
-	while (p < n)
-		p <<= 1;
-	return p;
-}
-
-struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params *p)
-{
-	struct iwarp_conn *c = calloc(1, sizeof(*c));
-
-	if (!c) {
-		close(fd);
-		return NULL;
-	}
-	c->prov.ops = &prov_iwarp;
-	c->params = *p;
-	if (p->priv_len)
-		memcpy(c->priv_data, p->priv, p->priv_len);
-	c->params.priv = c->priv_data;
-	c->fd = fd;
-	c->active = active;
-	snprintf(c->peer, sizeof(c->peer), "the peer");
-	pthread_mutex_init(&c->rq_lock, NULL);
-	pthread_mutex_init(&c->q_lock, NULL);
-	pthread_mutex_init(&c->tx_lock, NULL);
-	TAILQ_INIT(&c->queue);
-	TAILQ_INIT(&c->spare);
-	TAILQ_INIT(&c->reads_waiting);
-	TAILQ_INIT(&c->ready);
-	TAILQ_INIT(&c->batch.done);
-	for (int i = 0; i < 3; i++)
-		c->tx_msn[i] = 1;
-	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	c->rq_cap = round_up_pow2(p->recv_depth ? p->recv_depth : 1);
-	c->rq = calloc(c->rq_cap, sizeof(*c->rq));
-	if (iwarp_stags_init(&c->stags) || iwarp_rx_init(&c->rx) || c->wake_fd < 0 || !c->rq) {
-		iwarp_free(&c->prov);
-		return NULL;
-	}
-	return c;
-}
-
-int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
-{
-	size_t nreq = (size_t)c->params.send_depth + 2 * ird + 1;
-	int sndbuf = LOOPBACK_SNDBUF;
-
-	c->prov.ird = (uint8_t)ird;
-	c->prov.ord = (uint8_t)ord;
-	c->crc = crc;
-	c->reads = calloc(ord + 1, sizeof(*c->reads));
-	c->req_mem = calloc(nreq, sizeof(*c->req_mem));
-	if (!c->reads || !c->req_mem)
-		return -ENOMEM;
-	for (size_t i = 0; i < nreq; i++)
-		TAILQ_INSERT_TAIL(&c->spare, &c->req_mem[i], link);
-	c->emss = iwarp_tx_segment(c);
-	c->mulpdu = mpa_mulpdu(c->emss);
-	c->growing = c->emss >= IWARP_LOOPBACK_MSS;
-	/* Unless alignment would cost the kernel's segmentation off-load, FPDUs do not cross
-	 * segments. */
-	c->aligned = c->growing || c->emss % 4 == 0;
-	if (c->long_fpdus && !c->growing) {
-		c->mulpdu = MPA_MAX_MULPDU;
-		c->aligned = false;
-	}
-	/* Bytes that wait in the socket should fit the processor's cache: with the kernel's own
-	 * limit of 4 MiB each byte costs two to three times as much. */
-	if (c->growing)
-		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
-	c->held = !c->active;
-	atomic_store(&c->up, true);
-	log_ctrl("iwarp: connected to %s, %s, IRD %u, ORD %u, CRC %s, segments of %u bytes",
-		c->peer, c->active ? "active" : "passive", ird, ord, crc ? "on" : "off", c->mulpdu);
-	return 0;
-}
-
-void iwarp_fail(struct iwarp_conn *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (c->failed)
-		return;
-	c->failed = true;
-	va_start(ap, fmt);
-	vsnprintf(c->prov.down_reason, sizeof(c->prov.down_reason), fmt, ap);
-	va_end(ap);
-	atomic_store(&c->over, true);
-	log_ctrl("iwarp: %s", c->prov.down_reason);
-}
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void iwarp_disconnect(struct prov_conn *pc)
 {
@@ -231,7 +115,7 @@ static void stop_placing(struct iwarp_conn *c, uint32_t stag)
 
 	if (!c->failed && rx->state == IWARP_RX_PAYLOAD && rx->h.tagged &&
 		rx->h.op == DDP_OP_WRITE && rx->h.stag == stag)
-		iwarp_rx_waste(c);
+		iwarp_segment_waste(c);
 }
 
 /* Placement happens in poll(), on this same thread. So once no half segment is left, a closed door
@@ -405,12 +289,43 @@ static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 		eventfd_read(c->wake_fd, &v);
 }
 
+/* --- the provider ----------------------------------------------------------------------------- */
+
+static int open_conn(const struct sockaddr *peer, socklen_t len, const struct prov_params *p,
+	int timeout_ms, struct prov_conn **out, struct err *e)
+{
+	int rc = iwarp_open(peer, len, p, timeout_ms, out, e);
+
+	if (!rc)
+		(*out)->ops = &prov_iwarp;
+	return rc;
+}
+
+static int listen_at(const struct sockaddr *addr, socklen_t len, const struct prov_params *p,
+	struct prov_listener **out, struct err *e)
+{
+	int rc = iwarp_listen(addr, len, p, out, e);
+
+	if (!rc)
+		(*out)->ops = &prov_iwarp;
+	return rc;
+}
+
+static int accept_conn(struct prov_listener *l, struct prov_conn **out, struct err *e)
+{
+	int rc = iwarp_accept(l, out, e);
+
+	if (!rc)
+		(*out)->ops = &prov_iwarp;
+	return rc;
+}
+
 const struct prov_ops prov_iwarp = {
 	.name = "iwarp",
 	.remote_inval = true,
-	.open = iwarp_open,
-	.listen = iwarp_listen,
-	.accept = iwarp_accept,
+	.open = open_conn,
+	.listen = listen_at,
+	.accept = accept_conn,
 	.unlisten = iwarp_unlisten,
 	.establish = iwarp_establish,
 	.post_recv = iwarp_post_recv,

@@ -26,12 +26,15 @@
  *  I4 A header equal to the foreseen one, bit by bit, breaks no rule of iwarp_msg_begin(): the door
  *     is open, allows writing, and is large enough. The same goes for a read's answer.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_guess.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "transport/crc32c.h"
+#include "transport/iwarp/iwarp_segment.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 #include "transport/log.h"
 
 enum {
@@ -140,8 +143,9 @@ unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov)
 			.iov_base = g->place + i * g->size, .iov_len = size_of(g, i)};
 	}
 	iov[n++] = (struct iovec){.iov_base = rx->buf + IWARP_RX_BEHIND,
-		.iov_len = g->ends ? iwarp_rx_look_ahead(rx, true, rx->msg + rx->pay + g->total)
-				   : IWARP_GAP};
+		.iov_len =
+			g->ends ? iwarp_segment_look_ahead(rx, true, rx->msg + rx->pay + g->total)
+				: IWARP_GAP};
 	return n;
 }
 
@@ -247,7 +251,7 @@ int iwarp_guess_settle(struct iwarp_conn *c, size_t n)
 		uint8_t *gap;
 
 		if (rx->state == IWARP_RX_PAYLOAD) {
-			n -= iwarp_rx_placed(c, n);
+			n -= iwarp_segment_placed(c, n);
 			if (rx->left)
 				break;
 			rx->state = IWARP_RX_TRAILER;
@@ -266,7 +270,7 @@ int iwarp_guess_settle(struct iwarp_conn *c, size_t n)
 			break;
 		}
 		if (tail) {
-			if (!iwarp_rx_trailer(c, gap))
+			if (!iwarp_segment_trailer(c, gap))
 				return -EIO;
 			ended += rx->pay;
 		}

@@ -9,39 +9,13 @@
  * read (Read Response), the oldest posted receive (Send), or rx->small (control messages).
  * iwarp_msg_end() runs when the segment is in and its CRC was right.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_msg.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "transport/iwarp/iwarp_end.h"
+#include "transport/iwarp/iwarp_segment.h"
+#include "transport/iwarp/iwarp_stag.h"
+#include "transport/iwarp/iwarp_tx.h"
 #include "transport/log.h"
-
-void iwarp_msg_terminate(struct iwarp_conn *c, unsigned ddp_err, const char *why, ...)
-{
-	struct iwarp_rx *rx = &c->rx;
-	struct ddp_term t = {.err = (uint16_t)ddp_err};
-	char text[160];
-	va_list ap;
-
-	va_start(ap, why);
-	vsnprintf(text, sizeof(text), why, ap);
-	va_end(ap);
-	/* RFC 5040 figure 10: errors of MPA carry no header; a read request comes back whole after
-	 * an error of protection. */
-	t.ddp_len = rx->h.tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
-	if (ddp_err >> 12 != 2 && rx->ulpdu >= t.ddp_len) {
-		t.has_len = t.has_ddp = true;
-		t.seg_len = (uint16_t)rx->ulpdu;
-		memcpy(t.ddp, rx->raw, t.ddp_len);
-		if (rx->h.op == DDP_OP_READ_REQ && ddp_err >> 8 == 1) {
-			t.has_rdma = true;
-			memcpy(t.rdma, rx->small, DDP_READ_REQ_LEN);
-		}
-	}
-	iwarp_fail(c, "%s broke the protocol: %s (%s)", c->peer, text, ddp_err_text(ddp_err));
-	iwarp_tx_terminate(c, &t);
-}
 
 static bool begin_write(struct iwarp_conn *c)
 {
@@ -54,24 +28,23 @@ static bool begin_write(struct iwarp_conn *c)
 	found = iwarp_stags_write(&c->stags, rx->h.stag, rx->h.to, rx->pay, &d);
 	ghost = !found && iwarp_stags_find_ghost(&c->stags, rx->h.stag, &d);
 	if (!found && !ghost) {
-		iwarp_msg_terminate(
+		iwarp_terminate(
 			c, DDP_ERR_STAG, "RDMA Write to STag %08x, which is not open", rx->h.stag);
 		return false;
 	}
 	if (!(d.access & PROV_REMOTE_WRITE)) {
-		iwarp_msg_terminate(c, RDMAP_ERR_ACCESS,
+		iwarp_terminate(c, RDMAP_ERR_ACCESS,
 			"RDMA Write to STag %08x, which is open for reading only", rx->h.stag);
 		return false;
 	}
 	if (rx->h.to > UINT64_MAX - rx->pay) {
-		iwarp_msg_terminate(c, DDP_ERR_WRAP, "RDMA Write of %u bytes at offset %#llx",
-			rx->pay, (unsigned long long)rx->h.to);
+		iwarp_terminate(c, DDP_ERR_WRAP, "RDMA Write of %u bytes at offset %#llx", rx->pay,
+			(unsigned long long)rx->h.to);
 		return false;
 	}
 	if (rx->h.to > d.len || rx->pay > d.len - rx->h.to) {
-		iwarp_msg_terminate(c, DDP_ERR_BOUNDS,
-			"RDMA Write of %u bytes at offset %llu of %u", rx->pay,
-			(unsigned long long)rx->h.to, d.len);
+		iwarp_terminate(c, DDP_ERR_BOUNDS, "RDMA Write of %u bytes at offset %llu of %u",
+			rx->pay, (unsigned long long)rx->h.to, d.len);
 		return false;
 	}
 	if (!ghost) {
@@ -79,11 +52,11 @@ static bool begin_write(struct iwarp_conn *c)
 		return true;
 	}
 	if (!iwarp_stags_discard(&c->stags, rx->h.stag, rx->pay)) {
-		iwarp_msg_terminate(c, DDP_ERR_STAG,
+		iwarp_terminate(c, DDP_ERR_STAG,
 			"RDMA Write to STag %08x of a cancelled call, again and again", rx->h.stag);
 		return false;
 	}
-	return iwarp_rx_waste(c);
+	return iwarp_segment_waste(c);
 }
 
 static bool begin_read_resp(struct iwarp_conn *c)
@@ -92,18 +65,18 @@ static bool begin_read_resp(struct iwarp_conn *c)
 	struct iwarp_read r;
 
 	if (!iwarp_tx_oldest_read(c, &r) || r.stag != rx->h.stag) {
-		iwarp_msg_terminate(c, DDP_ERR_STAG,
+		iwarp_terminate(c, DDP_ERR_STAG,
 			"Read Response to STag %08x, which is not the oldest read's", rx->h.stag);
 		return false;
 	}
 	if (rx->h.to != r.got || rx->pay > r.len - r.got) {
-		iwarp_msg_terminate(c, DDP_ERR_BOUNDS,
+		iwarp_terminate(c, DDP_ERR_BOUNDS,
 			"Read Response of %u bytes at offset %llu, %u of %u are in", rx->pay,
 			(unsigned long long)rx->h.to, r.got, r.len);
 		return false;
 	}
 	if (rx->h.last != (rx->pay == r.len - r.got)) {
-		iwarp_msg_terminate(c, RDMAP_ERR_STREAM_LOST, "Read Response ends at byte %u of %u",
+		iwarp_terminate(c, RDMAP_ERR_STREAM_LOST, "Read Response ends at byte %u of %u",
 			r.got + rx->pay, r.len);
 		return false;
 	}
@@ -117,12 +90,12 @@ static bool check_order(struct iwarp_conn *c, uint32_t mo)
 	struct iwarp_rx *rx = &c->rx;
 
 	if (rx->h.msn != rx->msn[rx->h.qn]) {
-		iwarp_msg_terminate(c, DDP_ERR_MSN, "message %u on queue %u, expected %u",
-			rx->h.msn, rx->h.qn, rx->msn[rx->h.qn]);
+		iwarp_terminate(c, DDP_ERR_MSN, "message %u on queue %u, expected %u", rx->h.msn,
+			rx->h.qn, rx->msn[rx->h.qn]);
 		return false;
 	}
 	if (rx->h.mo != mo) {
-		iwarp_msg_terminate(c, DDP_ERR_MO, "message offset %u on queue %u, expected %u",
+		iwarp_terminate(c, DDP_ERR_MO, "message offset %u on queue %u, expected %u",
 			rx->h.mo, rx->h.qn, mo);
 		return false;
 	}
@@ -138,25 +111,23 @@ static bool begin_send(struct iwarp_conn *c)
 	if (!check_order(c, rx->mo))
 		return false;
 	if (head == atomic_load_explicit(&c->rq_tail, memory_order_acquire)) {
-		iwarp_msg_terminate(
-			c, DDP_ERR_NO_BUFFER, "Send %u finds no posted receive", rx->h.msn);
+		iwarp_terminate(c, DDP_ERR_NO_BUFFER, "Send %u finds no posted receive", rx->h.msn);
 		return false;
 	}
 	if (rx->mo && rx->h.op != rx->send_op) {
-		iwarp_msg_terminate(c, RDMAP_ERR_OPCODE,
-			"opcode changes from %u to %u inside Send %u", rx->send_op, rx->h.op,
-			rx->h.msn);
+		iwarp_terminate(c, RDMAP_ERR_OPCODE, "opcode changes from %u to %u inside Send %u",
+			rx->send_op, rx->h.op, rx->h.msn);
 		return false;
 	}
 	r = &c->rq[head % c->rq_cap];
 	if (rx->pay > r->len - rx->mo) {
-		iwarp_msg_terminate(c, DDP_ERR_TOO_LONG,
+		iwarp_terminate(c, DDP_ERR_TOO_LONG,
 			"Send of at least %llu bytes into a receive of %u",
 			(unsigned long long)rx->mo + rx->pay, r->len);
 		return false;
 	}
 	if (!rx->pay && !rx->h.last) {
-		iwarp_msg_terminate(
+		iwarp_terminate(
 			c, RDMAP_ERR_UNSPECIFIED, "empty segment inside Send %u", rx->h.msn);
 		return false;
 	}
@@ -173,7 +144,7 @@ static bool begin_control(struct iwarp_conn *c)
 	if (!check_order(c, 0))
 		return false;
 	if (!rx->h.last || (read ? rx->pay != DDP_READ_REQ_LEN : rx->pay > DDP_TERM_MAX)) {
-		iwarp_msg_terminate(c, DDP_ERR_TOO_LONG, "%s of %u bytes%s",
+		iwarp_terminate(c, DDP_ERR_TOO_LONG, "%s of %u bytes%s",
 			read ? "Read Request" : "Terminate", rx->pay,
 			rx->h.last ? "" : " and more");
 		return false;
@@ -188,7 +159,7 @@ bool iwarp_msg_begin(struct iwarp_conn *c)
 	int err = ddp_check(&rx->h);
 
 	if (err != DDP_OK) {
-		iwarp_msg_terminate(c, (unsigned)err,
+		iwarp_terminate(c, (unsigned)err,
 			"segment with DDP version %u, RDMAP version %u, opcode %u, queue %u",
 			rx->h.dv, rx->h.rv, rx->h.op, rx->h.qn);
 		return false;
@@ -221,7 +192,7 @@ static enum iwarp_step end_send(struct iwarp_conn *c, struct prov_wc *wc)
 		wc->invalidated = true;
 		wc->inv_stag = rx->h.stag;
 	} else if (has_invalidate(rx->h.op) && !iwarp_stags_bury(&c->stags, rx->h.stag)) {
-		iwarp_msg_terminate(c, RDMAP_ERR_INVALIDATE,
+		iwarp_terminate(c, RDMAP_ERR_INVALIDATE,
 			"Send invalidates STag %08x, which is not open", rx->h.stag);
 		return IWARP_STEP_FAIL;
 	}
@@ -251,14 +222,14 @@ static enum iwarp_step end_read_req(struct iwarp_conn *c)
 		else if (q.src_to > d.len || q.size > d.len - q.src_to)
 			err = RDMAP_ERR_BOUNDS;
 		if (err) {
-			iwarp_msg_terminate(c, err,
+			iwarp_terminate(c, err,
 				"RDMA Read of %u bytes at offset %llu of STag %08x (%u bytes)",
 				q.size, (unsigned long long)q.src_to, q.src_stag, d.len);
 			return IWARP_STEP_FAIL;
 		}
 	}
 	if (!iwarp_tx_read_resp(c, &q, q.size ? d.addr + q.src_to : NULL)) {
-		iwarp_msg_terminate(
+		iwarp_terminate(
 			c, DDP_ERR_NO_BUFFER, "more than %u RDMA Reads under way", c->prov.ird);
 		return IWARP_STEP_FAIL;
 	}

@@ -12,22 +12,17 @@
  * room for a small one, otherwise the whole buffer. Between the two, iwarp_guess.c puts the
  * foreseen segments.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_rx.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transport/crc32c.h"
-
-#define LARGE_FPDU  8192u /* payload at which copying costs more than another recvmsg() */
-#define LARGE_MSG   32768u
-#define SENDS_ALONE 3 /* more Sends in a row than this: large messages are over */
-
-enum {
-	AHEAD_INSIDE = 4 + 3 + 2 + DDP_TAGGED_LEN, /* trailer and next header */
-	AHEAD_BEHIND = 1024,			   /* a Send and the next header */
-};
+#include "transport/iwarp/iwarp_end.h"
+#include "transport/iwarp/iwarp_guess.h"
+#include "transport/iwarp/iwarp_msg.h"
+#include "transport/iwarp/iwarp_segment.h"
 
 int iwarp_rx_init(struct iwarp_rx *rx)
 {
@@ -37,55 +32,6 @@ int iwarp_rx_init(struct iwarp_rx *rx)
 	for (int i = 0; i < 3; i++)
 		rx->msn[i] = 1;
 	return rx->buf ? 0 : -ENOMEM;
-}
-
-bool iwarp_rx_waste(struct iwarp_conn *c)
-{
-	struct iwarp_rx *rx = &c->rx;
-
-	if (!rx->waste)
-		rx->waste = malloc(IWARP_SEG_MAX);
-	if (!rx->waste)
-		iwarp_fail(c, "out of memory for what %s writes to a cancelled call", c->peer);
-	rx->dst = rx->waste;
-	return rx->waste;
-}
-
-unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg)
-{
-	if (!last)
-		return rx->pay >= LARGE_FPDU ? (unsigned)AHEAD_INSIDE : IWARP_LOOKAHEAD;
-	return rx->large || msg >= LARGE_MSG ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD;
-}
-
-/* The pieces of the next recvmsg() if no segment is foreseen. */
-static unsigned usual_pieces(struct iwarp_rx *rx, struct iovec iov[2])
-{
-	unsigned n = 0, want;
-
-	if (rx->state == IWARP_RX_PAYLOAD) {
-		iov[n++] = (struct iovec){.iov_base = rx->dst, .iov_len = rx->left};
-		want = iwarp_rx_look_ahead(rx, rx->h.last, rx->h.tagged ? rx->msg + rx->pay : 0);
-	} else {
-		bool inside = rx->h.tagged && !rx->h.last && rx->pay < LARGE_FPDU;
-
-		want = (rx->large && !inside ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD) - rx->wr;
-	}
-	iov[n++] = (struct iovec){.iov_base = rx->buf + rx->wr, .iov_len = want};
-	return n;
-}
-
-size_t iwarp_rx_placed(struct iwarp_conn *c, size_t n)
-{
-	struct iwarp_rx *rx = &c->rx;
-
-	if (n > rx->left)
-		n = rx->left;
-	if (c->crc)
-		rx->crc = crc32c(rx->crc, rx->dst, n);
-	rx->dst += n;
-	rx->left -= (uint32_t)n;
-	return n;
 }
 
 int iwarp_rx_fill(struct iwarp_conn *c)
@@ -105,7 +51,7 @@ int iwarp_rx_fill(struct iwarp_conn *c)
 	}
 	m.msg_iovlen = iwarp_guess_make(c, iov);
 	if (!m.msg_iovlen)
-		m.msg_iovlen = usual_pieces(rx, iov);
+		m.msg_iovlen = iwarp_segment_pieces(rx, iov);
 	for (size_t i = 0; i < m.msg_iovlen; i++)
 		want += iov[i].iov_len;
 	do {
@@ -126,7 +72,7 @@ int iwarp_rx_fill(struct iwarp_conn *c)
 	if (rx->guess.n)
 		return iwarp_guess_settle(c, (size_t)n);
 	if (rx->state == IWARP_RX_PAYLOAD)
-		n -= (ssize_t)iwarp_rx_placed(c, (size_t)n);
+		n -= (ssize_t)iwarp_segment_placed(c, (size_t)n);
 	rx->wr += (unsigned)n;
 	return 0;
 }
@@ -145,7 +91,7 @@ static enum iwarp_step step_header(struct iwarp_conn *c)
 		unsigned n = rx->ulpdu;
 
 		rx->ulpdu = 0; /* there is no header to send back */
-		iwarp_msg_terminate(c, RDMAP_ERR_UNSPECIFIED,
+		iwarp_terminate(c, RDMAP_ERR_UNSPECIFIED,
 			"a segment of %u bytes is shorter than its header", n);
 		return IWARP_STEP_FAIL;
 	}
@@ -185,43 +131,6 @@ static enum iwarp_step step_payload(struct iwarp_conn *c)
 	return IWARP_STEP_ON;
 }
 
-/* Learns from the segment about the next ones. */
-static void learn(struct iwarp_rx *rx)
-{
-	if (rx->h.tagged) {
-		rx->sends = 0;
-		rx->msg += rx->pay;
-		if (rx->h.last) {
-			rx->large = rx->msg >= LARGE_MSG;
-			rx->msg = 0;
-		}
-	} else if (++rx->sends > SENDS_ALONE) {
-		rx->large = false;
-	}
-}
-
-bool iwarp_rx_trailer(struct iwarp_conn *c, const uint8_t *p)
-{
-	struct iwarp_rx *rx = &c->rx;
-	unsigned pad = mpa_pad(rx->ulpdu);
-
-	if (c->crc) {
-		uint32_t got = p[pad] | (uint32_t)p[pad + 1] << 8 | (uint32_t)p[pad + 2] << 16 |
-			       (uint32_t)p[pad + 3] << 24;
-
-		rx->crc = crc32c(rx->crc, p, pad);
-		if (got != rx->crc) {
-			iwarp_msg_terminate(c, MPA_ERR_CRC,
-				"CRC of a segment of %u bytes is %08x, its field says %08x",
-				rx->ulpdu, rx->crc, got);
-			return false;
-		}
-	}
-	rx->state = IWARP_RX_HEADER;
-	learn(rx);
-	return true;
-}
-
 static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
 {
 	struct iwarp_rx *rx = &c->rx;
@@ -229,7 +138,7 @@ static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
 
 	if (rx->wr - rx->rd < len)
 		return IWARP_STEP_NEED;
-	if (!iwarp_rx_trailer(c, rx->buf + rx->rd))
+	if (!iwarp_segment_trailer(c, rx->buf + rx->rd))
 		return IWARP_STEP_FAIL;
 	rx->rd += len;
 	return iwarp_msg_end(c, wc);

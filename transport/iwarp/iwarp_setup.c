@@ -8,7 +8,7 @@
  * we take either. Exactly the bytes of the frame are read, so that no byte of the first FPDU is
  * lost.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_setup.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -23,6 +23,7 @@
 
 #include "transport/clock.h"
 #include "transport/dial.h"
+#include "transport/iwarp/iwarp_conn.h"
 #include "transport/keepalive.h"
 
 enum {
@@ -228,7 +229,6 @@ int iwarp_listen(const struct sockaddr *addr, socklen_t len, const struct prov_p
 	if (p->priv_len)
 		memcpy(l->priv_data, p->priv, p->priv_len);
 	l->params.priv = l->priv_data;
-	l->prov.ops = &prov_iwarp;
 	l->prov.fd = fd;
 	l->prov.port = ntohs(ss.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&ss)->sin6_port
 						      : ((struct sockaddr_in *)&ss)->sin_port);

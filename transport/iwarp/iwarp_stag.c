@@ -7,7 +7,7 @@
  * guess a number nor use one again. The table uses linear probing, with deletion by shifting back.
  * It is at most half full, so a look-up is a couple of comparisons.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_stag.h"
 
 #include <errno.h>
 #include <stdlib.h>

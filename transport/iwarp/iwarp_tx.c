@@ -10,7 +10,7 @@
  * A batch is a list of pieces for sendmsg(): FPDU headers and trailers lie in batch.hdr (neighbours
  * are joined into one piece), payload stays in place.
  */
-#include "transport/iwarp/iwarp.h"
+#include "transport/iwarp/iwarp_tx.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "transport/crc32c.h"
+#include "transport/iwarp/iwarp_stag.h"
 
 /* --- the batch: all under tx_lock ------------------------------------------------------------- */
 

@@ -7,11 +7,12 @@
  * The owner of a call is its submitter until the call is in the table, then the connection's
  * thread. The connection's thread alone takes calls out and calls done.
  */
+#include "transport/rpc/rpc_cb.h"
+
 #include <errno.h>
 
 #include "transport/clock.h"
 #include "transport/rpc/rpc_call.h"
-#include "transport/rpc/srv_conn.h"
 
 #define TIMEOUT_MS 10000 /* of calls without one of their own */
 #define TICK_MS	   100	 /* how often deadlines are looked at */

@@ -26,36 +26,10 @@
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpc/rpc_client.h"
+#include "transport/rpc/rpc_client_calls.h"
+#include "transport/rpc/rpc_client_timer.h"
 
 #define UNWANTED_AFTER 5 /* connections in place of the first, 620 ms with the pauses */
-
-static void client_wake_locked(struct rpc_client *c)
-{
-	uint64_t one = 1;
-
-	atomic_store_explicit(&c->attention, true, memory_order_release);
-	if (c->xprt)
-		rpc_xprt_kick(c->xprt);
-	else if (write(c->kick_fd, &one, sizeof(one)) < 0)
-		return; /* full: it is readable */
-}
-
-void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call)
-{
-	int rc = rpc_auth_marshal(call, c->p.prog, c->p.vers);
-
-	call->unsent = rc;
-	/* A call that was not taken is still in the table. The connection is gone, and the progress
-	 * thread is about to find out and take the call back. call must not be touched after
-	 * this. */
-	if (rc == 0) {
-		x->ops->send_call(x, call, call->off);
-		return;
-	}
-	atomic_store_explicit(&c->attention, true, memory_order_release);
-	rpc_xprt_kick(x);
-}
 
 /* --- calls, any thread ------------------------------------------------------------------------ */
 
@@ -169,21 +143,6 @@ int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, ui
 /* --- the end of calls, progress thread ---------------------------------------------------------
  */
 
-static void client_take_out(struct rpc_client *c, struct rpc_call *call)
-{
-	pthread_mutex_lock(&c->table.lock);
-	rpc_table_remove_locked(&c->table, call);
-	pthread_mutex_unlock(&c->table.lock);
-}
-
-void client_fail(struct rpc_client *c, struct rpc_call *call, int error)
-{
-	if (c->xprt)
-		c->xprt->ops->forget(c->xprt, call);
-	client_take_out(c, call);
-	rpc_call_end(call, error, NULL);
-}
-
 static struct rpc_call *up_find(void *ctx, uint32_t xid, bool reverse)
 {
 	struct rpc_client *c = ctx;
@@ -236,20 +195,6 @@ static const struct rpc_xprt_up client_up = {
 	.reply = up_reply,
 	.request = up_request,
 };
-
-struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
-	bool (*want)(struct rpc_client *c, struct rpc_call *call, uint64_t now), uint64_t now)
-{
-	struct rpc_call *call;
-
-	pthread_mutex_lock(&c->table.lock);
-	rpc_table_quiesce_locked(&c->table);
-	do
-		call = rpc_table_next_locked(&c->table, at);
-	while (call && !want(c, call, now));
-	pthread_mutex_unlock(&c->table.lock);
-	return call;
-}
 
 static bool want_cancelled(struct rpc_client *c, struct rpc_call *call, uint64_t now)
 {

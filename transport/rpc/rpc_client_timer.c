@@ -9,12 +9,14 @@
  * answered SYSTEM_ERR goes back to WAIT with a pause that doubles, and is sent again on the same
  * connection. So does a call that waits for another credential, or for memory to wrap.
  */
+#include "transport/rpc/rpc_client_timer.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpc/rpc_client.h"
+#include "transport/rpc/rpc_client_calls.h"
 
 #define TICK_MIN_MS  5
 #define TICK_MAX_MS  1000

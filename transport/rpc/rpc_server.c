@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "transport/log.h"
+#include "transport/rpc/srv_conn.h"
 #include "transport/rpc/srv_places.h"
 
 #define DEFAULT_CONNS 256

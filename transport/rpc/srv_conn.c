@@ -14,6 +14,7 @@
 
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/rpc/rpc_cb.h"
 #include "transport/rpc/srv_places.h"
 
 #define IDLE_TICK_MS  10000

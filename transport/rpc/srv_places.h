@@ -25,7 +25,7 @@
 #ifndef RNFS_TRANSPORT_RPC_SRV_PLACES_H
 #define RNFS_TRANSPORT_RPC_SRV_PLACES_H
 
-#include "transport/rpc/srv_conn.h"
+#include "transport/rpc/srv_conn_impl.h"
 
 #define SRV_OWN 32 /* 1/SRV_OWN of the places are for owners of the server only */
 

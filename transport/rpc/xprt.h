@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * xprt: one live connection that carries RPC messages in both directions, inside the transport
- * layer. Two implementations: rpcrdma_conn.c (RPC-over-RDMA on a provider) and tcp.c (record
+ * layer. Two implementations: rpcrdma_setup.c (RPC-over-RDMA on a provider) and tcp.c (record
  * marking). rpc_client and rpc_server sit on top. The two own XIDs, tables of calls, time-outs and
  * reconnection; an xprt knows bytes, chunks and credits.
  *

@@ -24,107 +24,22 @@
  * not offered: the data for the sinks comes in the Reply chunk and is copied. Callers avoid the
  * copy by a small reply_max for calls with sinks.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/requester_call.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
+#include "transport/rpcrdma/requester_posted.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_hold.h"
+#include "transport/rpcrdma/rpcrdma_linger.h"
+#include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
-#define RPCRDMA_DOORS_MAX (RPCRDMA_MAX_SEGS + RPCRDMA_MAX_READS)
-#define REPLY_SEGS	  (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
-
-int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out)
-{
-	const struct rpcrdma_dialect *d = c->dialect;
-	size_t hlen = rpcrdma_dialect_size(d, h), off = 0;
-	size_t room = c->x.inline_send; /* the peer may lower this at any moment */
-	struct mem_buf *b;
-	int rc;
-
-	if (hlen > room || s->len > room - hlen)
-		return -EMSGSIZE;
-	if (s->n == 1 && buf)
-		off = (size_t)((uint8_t *)s->part[0].one.at.addr - buf->data);
-	if (off >= hlen) {
-		b = mem_buf_ref(buf);
-		off -= hlen;
-	} else {
-		b = mem_buf_get(c->pool, hlen + s->len);
-		if (!b)
-			return -ENOMEM;
-		off = 0;
-		rpcrdma_stream_copy(s, b->data + hlen);
-	}
-	rc = rpcrdma_dialect_encode(d, h, b->data + off, hlen);
-	if (rc < 0) {
-		mem_buf_unref(b);
-		return rc;
-	}
-	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1};
-	wr->sge[0] = mem_buf_sge(b, (uint32_t)off, (uint32_t)(hlen + s->len));
-	wr->hold[0] = b;
-	*out = b;
-	return 0;
-}
-
-/* --- the doors of a call ---------------------------------------------------------------------- */
-
-int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n)
-{
-	struct prov_door *door;
-
-	if (p->door != p->few || p->ndoors + n <= RPCRDMA_DOORS_FEW)
-		return 0;
-	door = malloc(RPCRDMA_DOORS_MAX * sizeof(*door));
-	if (!door)
-		return -ENOMEM;
-	memcpy(door, p->few, p->ndoors * sizeof(*door));
-	p->door = door;
-	return 0;
-}
-
-/* Opens a door to sge and describes the door in *seg. p has room for the door. */
-static int expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct mem_sge *sge,
-	unsigned access, struct rpcrdma_seg *seg)
-{
-	struct prov_door *door = &p->door[p->ndoors];
-	int rc;
-
-	*door = (struct prov_door){0};
-	rc = c->prov->expose(c->pc, sge, access, door);
-	if (rc)
-		return rc;
-	p->ndoors++;
-	seg->handle = door->stag;
-	seg->length = door->len;
-	seg->offset = door->offset;
-	return 0;
-}
-
-int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
-	const struct seg_list *sink)
-{
-	struct seg_iter it = seg_iter_of(sink);
-	unsigned first = p->ndoors;
-	struct rpcrdma_seg seg;
-	struct mem_sge at;
-	int rc = rpcrdma_hdr_add_write(h, NULL, 0);
-
-	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at)) {
-		rc = expose(c, p, &at, PROV_REMOTE_WRITE, &seg);
-		if (!rc)
-			rc = rpcrdma_hdr_write_seg(h, &seg);
-	}
-	if (!rc)
-		p->sink_doors[p->nsinks++] = p->ndoors - first;
-	return rc;
-}
+#define REPLY_SEGS (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
 
 /* How many of the call's sinks are offered, if any: all before the first without room, since no
  * door can open to an empty sink. *nsegs: in how many segments. */
@@ -160,7 +75,7 @@ static int expose_reply(
 	all = seg_list_of_buf(p->reply_buf, 0, (uint32_t)len);
 	it = seg_iter_of(&all);
 	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at))
-		rc = expose(c, p, &at, PROV_REMOTE_WRITE, &seg[n++]);
+		rc = rpcrdma_expose(c, p, &at, PROV_REMOTE_WRITE, &seg[n++]);
 	p->reply_doors = n;
 	return rc ? rc : rpcrdma_hdr_set_reply(h, seg, n);
 }
@@ -181,7 +96,8 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
  * long. Then we offer a Reply chunk, which the draft allows, too. */
 static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
 {
-	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
+	return c->dialect->legacy && c->old.configured && c->reads_max &&
+	       body <= RPCRDMA_RARELY_LONG;
 }
 
 /* Provides the largest room that the reply may need (see the top). */
@@ -251,7 +167,7 @@ static int expose_reads(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct
 	int rc = 0;
 
 	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at)) {
-		rc = expose(c, p, &at, PROV_REMOTE_READ, &seg);
+		rc = rpcrdma_expose(c, p, &at, PROV_REMOTE_READ, &seg);
 		if (!rc)
 			rc = rpcrdma_hdr_add_read(h, position, &seg);
 	}
@@ -385,8 +301,8 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 		return as_long(c, p, h, s);
 	if (fits(c, h, s, 0)) {
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
-		if (c->requester && c->ccp_align)
-			rpcrdma_pad(c, &p->call->args, h, s);
+		if (c->requester && c->old.ccp_align)
+			c->old_ops->pad(c, &p->call->args, h, s);
 		return 0;
 	}
 	n = rpcrdma_continue_sends(p->dialect, p->limits.sends, c->x.inline_send,
@@ -405,12 +321,12 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 
 	out->lead = (struct rpcrdma_lead){0};
 	begin_dialect(c, p);
-	if (c->no_reverse)
+	if (c->v2.no_reverse)
 		return -EOPNOTSUPP;
 	p->place = 0;
-	p->placed_call = rpcrdma_may_place(c, p);
+	p->placed_call = c->dialect->places && c->place_ops->may_place(c, p);
 	if (p->placed_call) {
-		rc = rpcrdma_marshal_placed(c, p, &h, out);
+		rc = c->place_ops->marshal_placed(c, p, &h, out);
 		if (rc != -EMSGSIZE)
 			return rc;
 		p->placed_call = false;
@@ -485,7 +401,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	} else {
 		alone = c->credit_out.used - c->patient == p->sends;
 		c->patient += patient ? p->sends : 0;
-		p->dones = c->dones_sent;
+		p->dones = c->old.dones_sent;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -513,8 +429,8 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
-	if (rpcrdma_may_place(c, p) && args->npayloads && c->rtr_req_sends > 1)
-		return rpcrdma_place_sends_locked(c, p);
+	if (d->places && c->place_ops->may_place(c, p) && args->npayloads && c->place.req_sends > 1)
+		return c->place_ops->place_sends_locked(c, p);
 	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
 	nsinks = count_sinks(p->call, d->limits.seg_size, &nsegs);
@@ -532,49 +448,11 @@ static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
 		return true;
 	/* only RDMA_DONEs are under way: no answer will bring the credits back */
-	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
+	if (c->old.dones_sent == c->old.dones_back ||
+		c->credit_out.used != c->old.dones_sent - c->old.dones_back)
 		return false;
-	rpcrdma_dones_back_locked(c, c->dones_sent);
+	c->old_ops->dones_back_locked(c, c->old.dones_sent);
 	return rpcrdma_credit_take(&c->credit_out, p->sends);
-}
-
-static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
-{
-	struct rpcrdma_posted *p = TAILQ_FIRST(&c->spare);
-
-	if (p)
-		TAILQ_REMOVE(&c->spare, p, link);
-	else
-		p = malloc(sizeof(*p));
-	if (p) {
-		p->dialect = NULL;
-		p->whole = p->plain = false;
-		p->error = 0;
-		p->turn = c->turns++;
-		p->hungry = false;
-		p->ndoors = p->nsinks = 0;
-		p->door = p->few;
-		p->reply_buf = p->gathered = NULL;
-		p->pull = NULL;
-		p->reply = (struct rpcrdma_msg){0};
-		p->closed = p->long_reply = p->repeat = false;
-	}
-	return p;
-}
-
-void rpcrdma_posted_let_go(struct rpcrdma_posted *p)
-{
-	p->reply_buf = mem_buf_unref(p->reply_buf);
-	p->gathered = mem_buf_unref(p->gathered);
-	if (p->door != p->few)
-		free(p->door);
-	p->door = p->few;
-	p->ndoors = p->nsinks = 0;
-}
-
-void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	TAILQ_INSERT_HEAD(&c->spare, p, link);
 }
 
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
@@ -584,7 +462,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	bool now;
 
 	pthread_mutex_lock(&c->lock);
-	p = c->down ? NULL : posted_new_locked(c);
+	p = c->down ? NULL : rpcrdma_posted_new_locked(c);
 	if (!p) {
 		bool down = c->down;
 

@@ -8,29 +8,19 @@
  * Reply chunk are not read before the chunk's doors are closed. A reply that breaks the protocol
  * fails only its own call. A reply without a call is counted and dropped.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/requester_reply.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
-#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-
-#define SAY_NO_MEMORY_NS UINT64_C(2000000000)
+#include "transport/rpcrdma/requester_close.h"
+#include "transport/rpcrdma/requester_posted.h"
+#include "transport/rpcrdma/rpcrdma_negotiate.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
 
 /* --- reading a reply -------------------------------------------------------------------------- */
-
-static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
-{
-	log_warn("%s: reply %08x %s: protocol error by the peer", c->x.peer, xid, what);
-	return -EIO;
-}
 
 /* ERR_VERS, and rpcrdma_refused() has found no other dialect. */
 static int refused_reply(
@@ -129,7 +119,7 @@ static bool without_placement(
 {
 	if (!p->placed_call || h->err != RDMA_ERR_INVAL_HTYPE)
 		return false;
-	c->rtr_ops = 0;
+	c->place.ops = 0;
 	return true;
 }
 
@@ -185,15 +175,15 @@ static int read_writes(
 	const struct prov_door *door = p->door;
 
 	if (h->nwrites > p->nsinks)
-		return bad_reply(c, h->xid, "returns Write chunks that were not offered");
+		return rpcrdma_bad_reply(c, h->xid, "returns Write chunks that were not offered");
 	for (unsigned i = 0; i < h->nwrites; i++) {
 		int64_t n = returned_len(h, &h->write[i], door, p->sink_doors[i]);
 
 		if (n == CHUNK_OUT_OF_ORDER)
-			return bad_reply(c, h->xid,
+			return rpcrdma_bad_reply(c, h->xid,
 				"returns a Write chunk with a gap before a segment that was used");
 		if (n < 0)
-			return bad_reply(
+			return rpcrdma_bad_reply(
 				c, h->xid, "returns a longer Write chunk than was offered");
 		door += p->sink_doors[i];
 		if (n == 0)
@@ -216,7 +206,8 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 	unsigned n;
 
 	if (h->rtr.nitems != (p->nsinks || p->place))
-		return bad_reply(c, h->xid, "has another number of items than its call has places");
+		return rpcrdma_bad_reply(
+			c, h->xid, "has another number of items than its call has places");
 	if (!h->rtr.nitems || it->type == RPCRDMA_RTR_TOOSHORT || it->type == RPCRDMA_RTR_NOITEM)
 		return 0;
 	if (it->type == RPCRDMA_RTR_EXRW && p->nsinks) {
@@ -225,17 +216,17 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 		return read_writes(c, p, h);
 	}
 	if (it->type == RPCRDMA_RTR_EXRW || p->place == RPCRDMA_RTR_EXRW)
-		return bad_reply(c, h->xid, "places its result otherwise than was asked");
-	if (rpcrdma_placed(c, h, it, &p->reply, p->placed, RPCRDMA_PIECES, &n, &f)) {
-		rpcrdma_report(c, h, NULL, &f);
-		return bad_reply(c, h->xid, "places its result where it is not");
+		return rpcrdma_bad_reply(c, h->xid, "places its result otherwise than was asked");
+	if (c->place_ops->placed(c, h, it, &p->reply, p->placed, RPCRDMA_PIECES, &n, &f)) {
+		c->place_ops->report(c, h, NULL, &f);
+		return rpcrdma_bad_reply(c, h->xid, "places its result where it is not");
 	}
 	if (!it->len)
 		return 0;
 	pl->pos = XDR_POS_NEXT;
 	pl->taken = false;
 	if (seg_list_init(&pl->data, p->placed, n))
-		return bad_reply(c, h->xid, "places too much");
+		return rpcrdma_bad_reply(c, h->xid, "places too much");
 	p->in.npayloads = 1;
 	return 0;
 }
@@ -252,9 +243,15 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 		return p->repeat ? 0 : -EIO;
 	}
 	if (h->proc != RPCRDMA_XMT_RESP)
-		return bad_reply(c, h->xid, "is no Transmit Response");
+		return rpcrdma_bad_reply(c, h->xid, "is no Transmit Response");
 	xdr_in_init(&p->in, b->data + p->reply.off, p->reply.len);
 	return read_item(c, p, h);
+}
+
+/* Is h the header of a lent reply? Then the credit of the call passes to the RDMA_DONE. */
+static bool is_lent(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	return !rc && h->nreads && c->dialect->legacy && c->requester;
 }
 
 /* Sets p->in, but does not read bytes before the doors to the bytes are closed. 0 or the error for
@@ -270,25 +267,27 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 	if (rpcrdma_rtr_is_proc(h->proc))
 		return read_placed(c, p, h, b);
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)
-		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
-	if (h->nreads && !rpcrdma_is_lent(c, h, 0))
-		return bad_reply(c, h->xid, "has a Read list");
+		return rpcrdma_bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
+	if (h->nreads && !is_lent(c, h, 0))
+		return rpcrdma_bad_reply(c, h->xid, "has a Read list");
 	if (h->has_reply) {
 		if (!p->reply_buf)
-			return bad_reply(c, h->xid, "returns a Reply chunk that was not offered");
+			return rpcrdma_bad_reply(
+				c, h->xid, "returns a Reply chunk that was not offered");
 		n = returned_len(h, &h->reply, p->door, p->reply_doors);
 		if (n < 0)
-			return bad_reply(
+			return rpcrdma_bad_reply(
 				c, h->xid, "returns a longer Reply chunk than was offered");
 	}
 	if (h->proc == RDMA_NOMSG && !h->nreads) {
 		if (!h->has_reply)
-			return bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
+			return rpcrdma_bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
 		xdr_in_init(&p->in, p->reply_buf->data, (size_t)n);
 		p->long_reply = true;
 	} else {
 		if (n)
-			return bad_reply(c, h->xid, "has a message beside a used Reply chunk");
+			return rpcrdma_bad_reply(
+				c, h->xid, "has a message beside a used Reply chunk");
 		xdr_in_init(&p->in, b->data + m->off, m->len);
 		p->in.padding = rpcrdma_padding_of(h);
 	}
@@ -296,134 +295,6 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 }
 
 /* --- closing and telling ---------------------------------------------------------------------- */
-
-/* The RPC message must begin with the XID of the transport header (RFC 8166 section 4.5.2). */
-static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	uint32_t xid;
-
-	if (p->in.len < sizeof(xid)) {
-		p->error = bad_reply(c, p->call->xid, "has no RPC message");
-		return;
-	}
-	memcpy(&xid, p->in.base, sizeof(xid));
-	if (be32toh(xid) != p->call->xid)
-		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
-}
-
-/* p is in the backlog again, or does not go back there: other calls may go on. lock held. */
-static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	c->hungry -= p->hungry;
-	p->hungry = false;
-}
-
-/* Puts p back at its place in the backlog, in the state before MARSHAL. lock held. */
-static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	struct rpcrdma_posted *next = TAILQ_FIRST(&c->backlog);
-
-	rpcrdma_posted_let_go(p);
-	fed_locked(c, p);
-	p->error = 0;
-	p->closed = p->repeat = false;
-	p->state = RPCRDMA_BACKLOG;
-	while (next && next->turn < p->turn)
-		next = TAILQ_NEXT(next, link);
-	if (next)
-		TAILQ_INSERT_BEFORE(next, p, link);
-	else
-		TAILQ_INSERT_TAIL(&c->backlog, p, link);
-}
-
-/* Memory may have come back. */
-static void try_memory(struct rpcrdma_conn *c)
-{
-	c->no_memory = false;
-	c->alone_ns = 0;
-}
-
-/* Queues p to be sent again. If the connection is down, the owner takes p back from the backlog. */
-static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	try_memory(c); /* p frees its own memory, too */
-	rpcrdma_msg_done(c, &p->reply);
-	pthread_mutex_lock(&c->lock);
-	requeue_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* Memory, or the right to register more memory, ran out in MARSHAL. p goes back to its place in the
- * backlog, and no later call overtakes p. The next call to end gives memory back. If other
- * processes of the machine have all memory, we try from time to time. */
-static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	uint64_t now = clock_ns();
-	bool alone;
-
-	pthread_mutex_lock(&c->lock);
-	alone = TAILQ_EMPTY(&c->posted);
-	requeue_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
-	c->no_memory = true;
-	c->no_memory_ns = now;
-	if (!alone || !c->alone_ns)
-		c->alone_ns = alone ? now : 0;
-	else if (!c->said_no_memory && now - c->alone_ns > SAY_NO_MEMORY_NS) {
-		c->said_no_memory = true;
-		log_warn("%s: calls wait for memory that can be registered, and none is: raise "
-			 "RLIMIT_MEMLOCK (ulimit -l)",
-			c->x.peer);
-	}
-}
-
-/* All doors of p are closed (p is in `closing`): tells the owner. */
-void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	struct rpc_call *call = p->call;
-	struct mem_buf *reply_buf = p->reply_buf;
-	struct rpcrdma_taken *pull = p->pull;
-	struct rpcrdma_msg m = p->reply;
-	struct xdr_in in;
-	int error;
-
-	TAILQ_REMOVE(&c->closing, p, link);
-	if (p->repeat) {
-		repeat(c, p);
-		return;
-	}
-	if (p->error == -ENOMEM) {
-		wait_for_memory(c, p);
-		return;
-	}
-	try_memory(c);
-	if (!p->error)
-		check_xid(c, p);
-	error = p->error;
-	in = p->in;
-	p->reply_buf = NULL; /* `in` may point into reply_buf and pull */
-	p->pull = NULL;
-	rpcrdma_posted_let_go(p);
-	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
-	TAILQ_INSERT_TAIL(&c->ended, p, link); /* the next reply has the lock anyway */
-	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
-	mem_buf_unref(reply_buf);
-	rpcrdma_taken_free(c, pull);
-	rpcrdma_msg_done(c, &m);
-}
-
-void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	int rc = 0;
-
-	TAILQ_INSERT_TAIL(&c->closing, p, link);
-	if (p->ndoors)
-		rc = c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
-	if (rc == -EINPROGRESS)
-		return;
-	p->closed = true;
-	rpcrdma_reply_closed(c, p);
-}
 
 /* The peer's Send has closed a door. The door must be one of p's (RFC 8797 section 4.1). */
 static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
@@ -455,10 +326,10 @@ static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 static void put_credits_locked(
 	struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, int rc)
 {
-	if (!rpcrdma_is_lent(c, h, rc))
+	if (!is_lent(c, h, rc))
 		rpcrdma_credit_put(&c->credit_out, p->sends);
-	if (p->dones != c->dones_back)
-		rpcrdma_dones_back_locked(c, p->dones);
+	if (p->dones != c->old.dones_back)
+		c->old_ops->dones_back_locked(c, p->dones);
 }
 
 /* Finds the posted call of a reply, and takes the call off the list; NULL: none. *late: the call
@@ -475,7 +346,9 @@ static struct rpcrdma_posted *take_posted(
 		TAILQ_REMOVE(&c->ended, p, link);
 		rpcrdma_posted_free_locked(c, p);
 	}
-	if (!rc && !rpcrdma_hdr_is_err_vers(h) && !c->dialect->talks)
+	/* the grant of an error does not count before a message that is no error */
+	if (!rc && !rpcrdma_hdr_is_err_vers(h) && !c->dialect->talks &&
+		(c->settled || h->proc != RDMA_ERROR))
 		rpcrdma_credit_grant(&c->credit_out, h->grant);
 	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
 	p = call ? call->xprt_priv : NULL;
@@ -490,7 +363,7 @@ static struct rpcrdma_posted *take_posted(
 		p = NULL;
 		*late = c->credit_out.orphans > 0;
 		rpcrdma_credit_late(&c->credit_out, orphan_sends_locked(c, h->xid));
-		*done = rpcrdma_is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
+		*done = is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
@@ -519,7 +392,7 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
 		if (done)
-			rpcrdma_send_done(c, h->xid);
+			c->old_ops->send_done(c, h->xid);
 		rpcrdma_msg_done(c, m);
 		return;
 	}
@@ -527,108 +400,12 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	p->repeat = h->proc == RDMA_ERROR && p->dialect != c->dialect;
 	/* a call refused in the old dialect is repeated in the new one, so not without end */
 	if (!p->repeat)
-		p->error =
-			rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
-	if (rpcrdma_is_lent(c, h, rc))
-		rpcrdma_pull_reply(c, p, h);
+		p->error = rc ? rpcrdma_bad_reply(c, h->xid, "has a malformed header")
+			      : read_reply(c, p, h);
+	if (is_lent(c, h, rc))
+		c->old_ops->pull_reply(c, p, h);
 	else
 		rpcrdma_close_doors(c, p);
-}
-
-void rpcrdma_reply_failed(struct rpcrdma_conn *c)
-{
-	struct rpcrdma_posted *p;
-
-	for (;;) {
-		pthread_mutex_lock(&c->lock);
-		p = TAILQ_FIRST(&c->failed);
-		if (p) {
-			TAILQ_REMOVE(&c->failed, p, link);
-			p->state = RPCRDMA_CLOSING;
-		}
-		pthread_mutex_unlock(&c->lock);
-		if (!p)
-			return;
-		rpcrdma_close_doors(c, p);
-	}
 }
 
 /* --- taking back ------------------------------------------------------------------------------ */
-
-/* Takes p off the list. True: the doors of p may be open. */
-static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	switch (p->state) {
-	case RPCRDMA_BACKLOG:
-		TAILQ_REMOVE(&c->backlog, p, link);
-		return false;
-	case RPCRDMA_SENT:
-		TAILQ_REMOVE(&c->posted, p, link);
-		c->patient -= p->patient ? p->sends : 0;
-		rpcrdma_credit_orphan(&c->credit_out, p->sends);
-		return true;
-	case RPCRDMA_FAILED:
-		TAILQ_REMOVE(&c->failed, p, link);
-		return true;
-	case RPCRDMA_PULLED: /* the RDMA Reads go on without p */
-		if (p->pull)
-			p->pull->posted = NULL;
-		p->pull = NULL;
-		return true;
-	case RPCRDMA_CLOSING:
-	case RPCRDMA_MARSHAL:
-		break;
-	}
-	return true;
-}
-
-/* Closes the doors of p. The peer may rightly be about to write to a door, or to invalidate a door.
- */
-static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
-{
-	for (unsigned i = 0; i < p->ndoors; i++)
-		p->door[i].abandoned = true;
-	return c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
-}
-
-bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
-{
-	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
-	struct rpcrdma_posted *p;
-	bool closing, open, orphan, left;
-
-	pthread_mutex_lock(&c->lock);
-	p = call->xprt_priv;
-	if (!p) {
-		pthread_mutex_unlock(&c->lock);
-		return false;
-	}
-	while (p->state == RPCRDMA_MARSHAL)
-		pthread_cond_wait(&c->marshalled, &c->lock);
-	left = p->state != RPCRDMA_BACKLOG || p->dialect;
-	closing = p->state == RPCRDMA_CLOSING;
-	orphan = p->state == RPCRDMA_SENT && p->sends > 1;
-	fed_locked(c, p);
-	open = unlist_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
-	if (closing)
-		TAILQ_REMOVE(&c->closing, p, link); /* withdraw() is under way already */
-	else if (open && p->ndoors)
-		p->closed = abandon(c, p) == 0;
-	else
-		p->closed = true;
-	rpcrdma_await_closed(c, p);
-	try_memory(c);
-	rpcrdma_msg_done(c, &p->reply);
-	p->pull = rpcrdma_taken_free(c, p->pull);
-	rpcrdma_posted_let_go(p);
-	pthread_mutex_lock(&c->lock);
-	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
-	p->xid = call->xid;
-	if (orphan) /* so that we recognise the answer */
-		TAILQ_INSERT_TAIL(&c->orphans, p, link);
-	else
-		rpcrdma_posted_free_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
-	return left;
-}

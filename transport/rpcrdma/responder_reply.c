@@ -10,17 +10,19 @@
  * messages. A reply that fits nowhere becomes an RDMA_ERROR. RDMA Writes and the Send behind them
  * are one chain: no other thread posts in between.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
-#include "transport/rpcrdma/rpcrdma_continue.h"
-#include "transport/rpcrdma/rpcrdma_lent.h"
-#include "transport/rpcrdma/rpcrdma_place.h"
+#include "transport/rpcrdma/responder_reply.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/rpcrdma_hold.h"
+#include "transport/rpcrdma/rpcrdma_parts.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
+#include "transport/rpcrdma/rpcrdma_taken.h"
 
 struct answer {
 	struct rpcrdma_conn *c;
@@ -157,7 +159,7 @@ static bool send_item(struct answer *a, unsigned i, uint32_t off)
 	struct rpcrdma_stream s;
 
 	rpcrdma_stream_init(&s, a->req->msg, off, res, a->reduced | 1u << i, a->c->zero);
-	if (!rpcrdma_place_item(a->c, &a->h, (unsigned)a->to[i],
+	if (!a->c->place_ops->place_item(a->c, &a->h, (unsigned)a->to[i],
 		    (uint32_t)rpcrdma_stream_pos(off, res, i), &res->payload[i].data, s.len,
 		    a->t->reserved)) {
 		a->by_send = (int)i;
@@ -189,7 +191,7 @@ static bool write_item(struct answer *a, unsigned i, uint32_t off)
  */
 static int find_for_send(const struct answer *a)
 {
-	for (unsigned i = 0; a->c->rtr_ops && i < a->req->res.npayloads; i++)
+	for (unsigned i = 0; a->c->place.ops && i < a->req->res.npayloads; i++)
 		if (is_long(a, i) && asks_for_send(a, i))
 			return (int)i;
 	return -1;
@@ -255,7 +257,7 @@ static int place(struct answer *a, uint32_t off)
 		a->h.proc = RDMA_NOMSG;
 		return 0;
 	}
-	if (a->c->may_lend && a->stream.len <= MEM_MAX_SIZE)
+	if (a->c->old.may_lend && a->stream.len <= MEM_MAX_SIZE)
 		return place_lent(a, off);
 	a->sends = rpcrdma_continue_sends(a->c->dialect, rpcrdma_reply_sends(a->c->dialect),
 		a->c->x.inline_send, hlen, a->stream.len);
@@ -385,11 +387,11 @@ static int post_answer(struct answer *a)
 	int rc = 0;
 
 	if (a->nlent)
-		rc = rpcrdma_lend(c, &a->h, a->lent, a->position, a->nlent);
+		rc = c->old_ops->lend(c, &a->h, a->lent, a->position, a->nlent);
 	if (!rc && a->sends > 1)
 		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
 	if (!rc && a->by_send >= 0)
-		rc = rpcrdma_make_placed(c, &lead, &wr, &a->h, &a->stream,
+		rc = c->place_ops->make_placed(c, &lead, &wr, &a->h, &a->stream,
 			&a->req->res.payload[a->by_send].data, &held);
 	else if (!rc)
 		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,
@@ -430,21 +432,11 @@ static int answer(struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct 
 
 /* --- errors and the ends of a request --------------------------------------------------------- */
 
-void rpcrdma_send_error(
-	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f)
+void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends)
 {
-	struct rpcrdma_hdr h;
-	int rc;
-
-	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_REPLY, RDMA_ERROR);
-	h.vers = vers;
-	h.err = f->err;
-	h.err_arg = f->arg;
-	h.err_index = f->index;
-	rpcrdma_offer(c, &h.vers_low, &h.vers_high);
-	rc = rpcrdma_post_hdr(c, &h);
-	if (rc && rc != -ENOTCONN)
-		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
+	pthread_mutex_lock(&c->lock);
+	rpcrdma_credit_put(&c->credit_in, sends);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static void end(struct rpcrdma_conn *c, struct rpcrdma_taken *t, struct rpc_req *req)

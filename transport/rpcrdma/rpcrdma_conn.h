@@ -2,15 +2,27 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_conn: one RPC-over-RDMA connection, for the connection's own files. All other code uses
- * transport/rpc/xprt.h. The larger parts of a connection have headers of their own: requester.h,
- * responder.h, rpcrdma_continue.h, rpcrdma_flow.h, rpcrdma_lent.h, rpcrdma_place.h.
+ * transport/rpc/xprt.h. A file calls only files below it; from the bottom to the top:
+ *
+ *   rpcrdma_conn, rpcrdma_recv, rpcrdma_hold, rpcrdma_linger, rpcrdma_wc   shared steps
+ *   rpcrdma_send, rpcrdma_negotiate, rpcrdma_flow, rpcrdma_error           messages out
+ *   rpcrdma_continue                                                       messages in several
+ * Sends rpcrdma_taken, rpcrdma_read                                            data that we read
+ *   requester_posted, requester_call                                       our calls
+ *   requester_close, requester_reply                                       replies to our calls
+ *   responder_reply, responder_call                                        calls of the peer
+ *   rpcrdma_progress                                                       the loop
+ *   v1/, v2/, old/, place/                                                 parts for some versions
+ *   setup/                                                                 the whole
+ *
+ * The core calls a part for some versions by a table (rpcrdma_dialect.h, rpcrdma_parts.h).
  *
  * Both ends are the same object. `requester` is the side that connected. Calls of the requester go
  * forward, calls of the other side go in reverse (RFC 8167). Reverse calls and their replies are
  * always inline. Each side makes calls in one direction and takes calls in the other:
  *
- *   a call that we make     struct rpcrdma_posted   requester_call.c, requester_reply.c
- *   a call that we take     struct rpcrdma_taken    responder_call.c, responder_reply.c
+ *   a call that we make     struct rpcrdma_posted   requester_*.c
+ *   a call that we take     struct rpcrdma_taken    responder_*.c
  *
  * States of a posted call. `lock` protects the states, the lists and the credits:
  *
@@ -34,6 +46,9 @@
  *   - Receives posted >= answers to the calls with credits (credit_out) + credits that we grant. So
  *     each Send of the peer finds a receive.
  *
+ * The parts for some versions only have structures of their own: rpcrdma_v2_state.h (dialects that
+ * talk), rpcrdma_place_state.h (data placed by Sends), rpcrdma_old_state.h (the dialect of 2005).
+ *
  * Locks: `chain` and `lock`. Under `chain` a reply's RDMA Writes and Sends are posted as one. In a
  * dialect that continues messages, `chain` also covers all Sends of a message, even a single one.
  * No thread holds both locks, and no upcall or provider call is made with `lock` held.
@@ -46,19 +61,22 @@
 #include <stdatomic.h>
 
 #include "transport/provider.h"
-#include "transport/rpcrdma/ccp.h"
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_linger_state.h"
+#include "transport/rpcrdma/rpcrdma_msg.h"
+#include "transport/rpcrdma/rpcrdma_old_state.h"
+#include "transport/rpcrdma/rpcrdma_place_state.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
-#include "transport/rpcrdma/rpcrdma_props.h"
 #include "transport/rpcrdma/rpcrdma_stream.h"
+#include "transport/rpcrdma/rpcrdma_v2_state.h"
+#include "transport/rpcrdma/rpcrdma_wc_state.h"
 #include "transport/rpc/xprt.h"
 
 #define RPCRDMA_INLINE_DEFAULT	4096
 #define RPCRDMA_CREDITS_DEFAULT 64
 #define RPCRDMA_CREDITS_MAX	1024
 #define RPCRDMA_REVERSE_CREDITS 16    /* for calls in the reverse direction, ours or the peer's */
-#define RPCRDMA_BATCH		16    /* completions taken at a time */
 #define RPCRDMA_HELD_MAX	16    /* messages that wait for one system call */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
 #define RPCRDMA_UNSENT_MAX	(64u << 20) /* bytes of unsent answers; above, calls wait */
@@ -77,21 +95,6 @@
 #define RPCRDMA_ROOM_MAX    32		 /* most Sends between two grants */
 #define RPCRDMA_STALL_MS    50		 /* a message stalled for so long counts all grants ... */
 #define RPCRDMA_STALLED_MS  30000	 /* ... and for so long ends the connection */
-#define RPCRDMA_RARELY_LONG 8192 /* most bytes of a reply without a Reply chunk, with RDMA_DONE */
-/* Limits of lent replies (rpcrdma_lent.c); beyond, calls wait. */
-#define RPCRDMA_LENT_MAX   64	       /* replies */
-#define RPCRDMA_LENT_BYTES (64u << 20) /* bytes of the lent replies */
-/* Receive buffers for Sends with data: a message, then pages. The first page also takes the end of
- * a message that is too long for the head. */
-#define RPCRDMA_RTR_HEAD 1024
-#define RPCRDMA_RTR_PAGE 4096
-#define RPCRDMA_RTR_OWN	 17
-/* Bytes of one such buffer, which ends with a page. */
-#define RPCRDMA_RTR_BLOCK ((1 + RPCRDMA_RTR_OWN) * RPCRDMA_RTR_PAGE)
-#define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* pieces of a result that came in Sends */
-#define RPCRDMA_RTR_SENDS 16			/* most Sends of a message with data in its Sends */
-#define RPCRDMA_RTR_FIXED 64  /* bytes of the header of a Transmit Request with an item, at most */
-#define RPCRDMA_RTR_HDR	  256 /* bytes of a header with an item that fills a receive buffer */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -103,39 +106,6 @@ enum rpcrdma_state {
 	RPCRDMA_FAILED,
 	RPCRDMA_PULLED,
 	RPCRDMA_CLOSING,
-};
-
-/* One receive buffer of the connection, and the cookie of the posted receive. Progress thread only.
- */
-struct rpcrdma_recv {
-	struct mem_buf *buf; /* NULL: given away with a request, to be replaced */
-	STAILQ_ENTRY(rpcrdma_recv) link;
-};
-
-/* A whole received message. */
-struct rpcrdma_msg {
-	struct rpcrdma_recv *recv; /* of the last Send ... */
-	uint32_t recv_len;	   /* ... of so many bytes */
-	struct mem_buf *joined;	   /* the RPC message, if several Sends brought it; else NULL */
-	uint32_t off, len;	   /* place of the RPC message in joined or recv */
-	unsigned sends;
-	/* The transmissions of a group (rpcrdma_group.c) behind the first, which is in recv. `end`
-	 * is the offset in a receive buffer behind header and message, where data may begin. */
-	uint32_t end;
-	unsigned nmore;
-	struct rpcrdma_part {
-		struct rpcrdma_recv *recv;
-		uint32_t recv_len, off, end; /* the part of the message is [off, end) */
-	} more[RPCRDMA_RTR_SENDS - 1];
-};
-
-/* A group of transmissions that has begun to arrive. Progress thread. */
-struct rpcrdma_group {
-	unsigned count;	       /* of transmissions; 0: no group has begun */
-	bool refused;	       /* we refused the group and drop the rest of it ... */
-	uint32_t xid;	       /* ... which has this XID */
-	struct rpcrdma_hdr *h; /* of the first; allocated with the first group */
-	struct rpcrdma_msg m;
 };
 
 /* The Sends so far of a message that continues. Progress thread. */
@@ -244,18 +214,6 @@ struct rpcrdma_taken {
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
-/* A reply that the peer may read from our memory until RDMA_DONE comes. */
-struct rpcrdma_lent {
-	TAILQ_ENTRY(rpcrdma_lent) link;
-	uint32_t xid;
-	uint64_t since_ns;
-	struct mem_buf *buf;
-	uint32_t len; /* bytes in buf */
-	unsigned ndoors;
-	struct prov_door door[XDR_MAX_PAYLOADS];
-};
-TAILQ_HEAD(rpcrdma_lent_list, rpcrdma_lent);
-
 struct rpcrdma_counts {	    /* progress thread */
 	uint64_t late;	    /* replies without a call */
 	uint64_t malformed; /* messages dropped for their form */
@@ -268,7 +226,10 @@ struct rpcrdma_conn {
 	const struct rpcrdma_dialect *const *dialects; /* our dialects; constant */
 	const struct rpcrdma_dialect *_Atomic dialect; /* the dialect in use */
 	_Atomic bool settled;			       /* the peer speaks `dialect`, too; final */
-	bool refused; /* the peer has refused a dialect by ERR_VERS */
+	bool refused;				   /* the peer has refused a dialect by ERR_VERS */
+	const struct rpcrdma_place_ops *place_ops; /* rpcrdma_parts.h; constant */
+	const struct rpcrdma_v2_ops *v2_ops;
+	const struct rpcrdma_old_ops *old_ops; /* the same */
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;
@@ -278,29 +239,8 @@ struct rpcrdma_conn {
 	uint32_t inline_own;	  /* the size that we offered, both ways */
 	struct rpcrdma_priv peer; /* the peer's offer, if peer_said */
 	bool peer_said;
-	/* rpcrdma_connprop.c */
-	struct rpcrdma_props props; /* the peer's; progress thread */
-	bool props_told;	    /* we have sent our properties; progress thread */
-	/* rpcrdma_place.c: `targets`: our receive buffers have targets. `layout`: of the peer's
-	 * receive buffers. rtr_ops: the operations that the peer takes (RPCRDMA_RTR_XREQ, ...). The
-	 * layout does not change once rtr_ops is not 0. */
-	bool targets; /* constant */
-	struct rpcrdma_rtr_layout layout;
-	/* Sends that the peer takes for a call, and Sends that a reply of the peer may take */
-	unsigned rtr_req_sends, rtr_resp_sends;
-	_Atomic uint32_t rtr_ops;
-	bool layout_known;	/* progress thread */
-	unsigned props_credits; /* taken by our properties and not back; progress thread */
-	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in one of our headers */
-	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
-	bool remote_inv;		      /* replies may invalidate: both sides agreed */
-	/* rpcrdma_ccp.c, in the dialect of 2005; progress thread, or the connecting thread before
-	 */
-	bool shy;		    /* the peer may speak version 1: we lend nothing */
-	bool configured;	    /* the ends have exchanged limits: */
-	uint32_t ccp_send;	    /* most bytes of a Send of ours */
-	uint32_t ccp_align;	    /* of the peer's receive buffers, 0: none */
-	_Atomic bool may_lend;	    /* the peer takes Read chunks in replies */
+	bool remote_inv; /* replies may invalidate: both sides agreed */
+	struct rpcrdma_place_state place;
 	_Atomic unsigned reads_max; /* RDMA Reads of the peer's memory at a time */
 	unsigned nrecvs;
 	uint32_t reverse; /* calls that the requester takes: RPCRDMA_REVERSE_CREDITS or less */
@@ -309,19 +249,14 @@ struct rpcrdma_conn {
 	/* progress thread */
 	struct rpcrdma_recv *recvs;
 	STAILQ_HEAD(, rpcrdma_recv) to_post;
-	struct prov_wc wc[RPCRDMA_BATCH]; /* polled, wc[iwc..nwc) not yet handled */
-	int iwc, nwc;
-	struct prov_wc *later; /* polled while forget() waited; handled after wc */
-	size_t nlater, later_cap, ilater;
-	struct rpcrdma_taken_list pulls, waiting;
+	struct rpcrdma_wc_state wcs;
+	/* waiting: for memory; pulls: for RDMA Reads; come: all of them has come (rpcrdma_read.c)
+	 */
+	struct rpcrdma_taken_list waiting, pulls, come;
 	struct rpcrdma_hdr hdr; /* of the message being handled */
 	struct rpcrdma_join join;
-	struct rpcrdma_group group;
-	uint32_t last_grant;  /* in a dialect that talks; at least 1 */
-	unsigned calls_heard; /* messages received in the dialect, up to 2 */
-	uint64_t stalled_ns;  /* since when no Send of `stalled` could leave, 0: not stalled */
-	uint64_t read_ns;     /* when an RDMA Read last began or ended */
-	bool no_memory;	      /* the backlog has waited for memory since no_memory_ns ... */
+	uint64_t read_ns; /* when an RDMA Read last began or ended */
+	bool no_memory;	  /* the backlog has waited for memory since no_memory_ns ... */
 	uint64_t no_memory_ns;
 	uint64_t alone_ns; /* ... since when no call under way has memory, 0: one has */
 	bool said_no_memory;
@@ -338,20 +273,14 @@ struct rpcrdma_conn {
 	_Atomic bool handling;
 	_Atomic pthread_t handler;
 
-	/* rpcrdma_lent.c */
-	struct rpcrdma_lent_list lent, returned; /* under lock; returned: doors being closed */
-	_Atomic unsigned nlent;			 /* in both lists */
-	_Atomic size_t lent_bytes;
+	struct rpcrdma_old_state old;
 
 	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
 	/* Segments of calls with more than RPCRDMA_SEGS_FREE. segs: of calls being served.
 	 * segs_out: of calls answered while the provider had bytes to send. */
 	_Atomic unsigned segs, segs_out;
-	/* rpcrdma_linger.c */
-	_Atomic uint64_t linger_ns;
-	_Atomic bool lingered;	   /* a call has stayed since the last sleep */
-	_Atomic bool sound_asleep; /* set by the progress thread */
-	unsigned brief;		   /* how many sleeps are to be brief; progress thread */
+
+	struct rpcrdma_linger_state linger;
 
 	_Atomic bool starved; /* calls or receives wait for memory: progress() looks again soon */
 
@@ -370,27 +299,14 @@ struct rpcrdma_conn {
 	/* Calls of several Sends that the owners took back; only xid and sends are valid. */
 	struct rpcrdma_posted_list orphans;
 	unsigned patient; /* credits of patient calls that are SENT */
-	/* Our RDMA_DONEs (rpcrdma_pull.c), and how many credits of RDMA_DONEs are back */
-	uint32_t dones_sent, dones_back;
-	char why[200]; /* why we broke the connection, "" if not */
+	char why[200];	  /* why we broke the connection, "" if not */
 
 	/* We closed the connection after an error of the peer or for want of memory. A later
 	 * message may lack a part, so the progress thread drops later messages. */
 	_Atomic bool broken;
 
-	/* rpcrdma_flow.c, in a dialect that talks */
-	_Atomic uint32_t room;	 /* Sends that the peer's last message permits */
-	_Atomic uint32_t banked; /* Sends that all messages of the peer together permit */
-	_Atomic uint32_t run;	 /* Sends of continued messages since the peer's last message */
-	/* Messages received since our last grant. `unowed`: at least one was no call. A call gets
-	 * an answer, which grants. */
-	_Atomic uint32_t unsaid;
-	_Atomic bool unowed;
-	_Atomic bool stalls;	      /* `stalled` is not empty ... */
-	_Atomic size_t stalled_bytes; /* ... and holds so many bytes */
+	struct rpcrdma_v2_state v2;
 	pthread_mutex_t chain;
-	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain ... */
-	unsigned stalled_credits;		/* ... and the credits of the calls in `stalled` */
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
@@ -400,7 +316,6 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 
 #define rpcrdma_stat_add(c, field, n) rpc_count(&(c)->x.stats->field, (n))
 
-/* rpcrdma_conn.c */
 /* How long a progress thread polls before sleeping, in microseconds; 0: no polls. Read when a
  * connection is made. Without effect on a machine with one CPU. */
 extern unsigned rpcrdma_spin_us;
@@ -410,120 +325,12 @@ extern size_t rpcrdma_pulled_max;
 extern unsigned rpcrdma_pull_ms;
 /* How long a peer may keep a lent reply, in ms. */
 extern unsigned rpcrdma_lent_ms;
-extern const struct rpc_xprt_ops rpcrdma_ops;
-/* rpcrdma_connect() and rpcrdma_listen() on a given provider (tests). */
-struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
-	const struct rpc_xprt_up *up, struct err *e);
-struct rpc_acceptor *rpcrdma_listen_on(
-	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
 /* Makes h the header of a message from us, without chunks, with our credits. Any thread. */
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, uint32_t proc);
-/* Posts a message without payload. A message that only grants credits waits for no credit. 0,
- * -ENOMEM, or the error of prov->post(). Any thread. */
-int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Closes the connection. The reason is one sentence; the first reason stays. The progress thread
  * drops all later messages. Any thread. */
 __attribute__((format(printf, 2, 3))) void rpcrdma_break(
 	struct rpcrdma_conn *c, const char *fmt, ...);
-/* Gives a receive back to be posted again. Progress thread. */
-void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r);
-/* Posts the receives that were given back. */
-void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
-
-/* rpcrdma_progress.c: the progress thread's loop. */
-int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
-/* The flags for a message without large RDMA Writes before it. PROV_MORE on the progress thread
- * while handling the completions of one poll(), so that the answers leave together. On other
- * threads the cork (cork.h) decides, unless the message is alone under way. 0 otherwise. */
-unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone);
-/* Is the calling thread handling completions now? */
-bool rpcrdma_is_handling(const struct rpcrdma_conn *c);
-/* Polls until the doors of p are closed or the connection is down; keeps other completions for
- * later. */
-void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-
-/* rpcrdma_linger.c: patient calls, without a waiting thread. */
-/* May a call that is posted now stay until the next message leaves? True: post the call under
- * PROV_MORE, then call rpcrdma_linger(). False: the call takes all waiting calls along. Any thread
- * that is not handling completions. */
-bool rpcrdma_may_linger(struct rpcrdma_conn *c, bool patient);
-void rpcrdma_linger(struct rpcrdma_conn *c);
-/* Sends the waiting calls, if the oldest has waited long enough; progress thread. */
-void rpcrdma_linger_look(struct rpcrdma_conn *c);
-/* Sends the waiting calls at once. */
-void rpcrdma_linger_end(struct rpcrdma_conn *c);
-/* Does the provider's wait(), for no longer than waiting calls allow; progress thread. */
-void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms);
-
-/* rpcrdma_negotiate.c: finds the dialect of a connection. */
-/* The table of dialects that we speak. A new connection keeps the table set at the time of its
- * creation (tests set another table before). */
-extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
-/* The table of a set of RPC_RDMA_V1, ...; none: rpcrdma_dialects. */
-const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions);
-/* At the start: begins with version vers, or with the best dialect if we do not speak vers. */
-void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
-/* After the hand-shake: the peer has offered *peer, or, if NULL, nothing. */
-void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer);
-/* Reads the header of a message, as rpcrdma_dialect_decode() does. Progress thread. */
-int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len);
-/* Requester: the peer has sent the ERR_VERS h. Goes over to the best dialect that h names, if none
- * is settled. Progress thread. */
-void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Requester: the peer has answered with another RDMA_ERROR, which shows that the peer could not
- * read our header. A peer with another draft of version 2 answers so. Goes over to the next
- * dialect, if none is settled. Progress thread. */
-void rpcrdma_misunderstood(struct rpcrdma_conn *c);
-/* The connection is down. If a requester's first message was never answered, the next connection
- * begins with the next dialect (version 2, section 4.3.3). */
-void rpcrdma_unanswered(struct rpcrdma_conn *c);
-/* The peer's limits for our messages. Any thread. */
-struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
-/* The peer's properties are known now. Progress thread. */
-void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
-/* The peer's limits, in the dialect of 2005: bytes inline, alignment of the peer's receive buffers,
- * RDMA Reads of the peer's memory at a time. Progress thread. */
-void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads);
-/* Responder: the versions to name in ERR_VERS. Any thread. */
-void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
-
-/* rpcrdma_connprop.c: the properties of both ends, in a dialect that talks. Progress thread. */
-/* A mechanism that proves the identity of hosts (version 2, section 5.2.6). */
-struct rpcrdma_host_auth {
-	/* The data for the peer, *len bytes (1..RPCRDMA_AUTH_MAX), which must not change; NULL:
-	 * none. */
-	const uint8_t *(*tell)(uint32_t *len);
-	/* May the peer connect? auth is NULL if the peer has sent no data. False: the connection
-	 * ends.
-	 */
-	bool (*takes)(const uint8_t *auth, uint32_t len);
-};
-/* The mechanism in use. The default sends nothing and accepts every peer. */
-extern const struct rpcrdma_host_auth *rpcrdma_host_auth;
-/* A message in such a dialect has come. Sends our properties when due. */
-void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* The peer's properties have come in m, under header h. */
-void rpcrdma_handle_props(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
-
-/* rpcrdma_ccp.c: the two ends exchange limits, in the dialect of 2005. */
-/* Requester, after the hand-shake: asks, and waits for the answer, at most timeout_ms, or until
- * abort_fd (0: none) is readable. A peer that does not know the program has the limits of
- * section 6.1. 0, or -errno with *e set. */
-int rpcrdma_ccp_ask(struct rpcrdma_conn *c, int timeout_ms, int abort_fd, struct err *e);
-/* Responder: is req a call of the program? True: the call was answered, and req is gone. */
-bool rpcrdma_ccp_serve(struct rpcrdma_conn *c, struct rpc_req *req);
-
-/* rpcrdma_padded.c: RDMA_MSGP. */
-/* s fits into a Send under header h. Adds padding to s if the padded message fits, too. The padding
- * aligns the payload. */
-void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcrdma_hdr *h,
-	struct rpcrdma_stream *s);
-/* The padding of a message received under header h, if any. */
-static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
-{
-	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
-}
 
 #endif

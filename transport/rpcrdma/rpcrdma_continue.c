@@ -18,8 +18,6 @@
  * broken-off call gets an error where the dialect has one, and the rest of the call is dropped. A
  * reply that breaks off a call is handled. In all other cases the peer loses the connection.
  */
-#include "transport/rpcrdma/requester.h"
-#include "transport/rpcrdma/responder.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
 
 #include <errno.h>
@@ -27,6 +25,9 @@
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 /* --- out -------------------------------------------------------------------------------------- */
 
@@ -261,14 +262,4 @@ bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	if ((c->join.sends || (!rc && h->more)) && !comes_between(c, h, rc))
 		return join(c, h, rc, r, wc, m);
 	return true;
-}
-
-void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
-{
-	if (m->recv)
-		rpcrdma_recv_done(c, m->recv);
-	while (m->nmore)
-		rpcrdma_recv_done(c, m->more[--m->nmore].recv);
-	m->joined = mem_buf_unref(m->joined);
-	m->recv = NULL;
 }

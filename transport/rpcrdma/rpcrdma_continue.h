@@ -29,7 +29,5 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
  * connection is being closed; r was given back. */
 bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
-/* Gives back the buffers of a message. */
-void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
 
 #endif

@@ -38,6 +38,8 @@
 #include <string.h>
 
 #include "transport/clock.h"
+#include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/rpcrdma_send.h"
 
 /* A message of ours with waiting Sends. */
 struct rpcrdma_stalled {
@@ -68,9 +70,9 @@ static void lower(_Atomic uint32_t *n)
 
 int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr)
 {
-	if (atomic_load_explicit(&c->unsaid, memory_order_relaxed)) {
-		atomic_store_explicit(&c->unsaid, 0, memory_order_relaxed);
-		atomic_store_explicit(&c->unowed, false, memory_order_relaxed);
+	if (atomic_load_explicit(&c->v2.unsaid, memory_order_relaxed)) {
+		atomic_store_explicit(&c->v2.unsaid, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->v2.unowed, false, memory_order_relaxed);
 	}
 	return c->prov->post(c->pc, wr);
 }
@@ -78,14 +80,14 @@ int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr)
 /* May a Send leave? goes_on: the message has several Sends. */
 static bool has_room(const struct rpcrdma_conn *c, bool goes_on)
 {
-	return c->room && (!goes_on || c->run < RPCRDMA_ROOM_MAX);
+	return c->v2.room && (!goes_on || c->v2.run < RPCRDMA_ROOM_MAX);
 }
 
 static void use_room(struct rpcrdma_conn *c, bool goes_on)
 {
-	lower(&c->room);
-	lower(&c->banked);
-	c->run += goes_on;
+	lower(&c->v2.room);
+	lower(&c->v2.banked);
+	c->v2.run += goes_on;
 }
 
 /* Posts the first of wr[0..n), as many as have room. Returns the number of posted Sends, or
@@ -129,7 +131,7 @@ static void let_go(struct rpcrdma_conn *c, const struct prov_wr *wr)
 {
 	for (unsigned i = 0; i < wr->nhold; i++)
 		mem_buf_unref(wr->hold[i]);
-	atomic_fetch_sub_explicit(&c->stalled_bytes, bytes_of(wr), memory_order_relaxed);
+	atomic_fetch_sub_explicit(&c->v2.stalled_bytes, bytes_of(wr), memory_order_relaxed);
 }
 
 /* Keeps wr[0..n) for later; `chain` is held. */
@@ -153,12 +155,12 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, b
 		for (unsigned k = 0; k < wr[i].nhold; k++)
 			mem_buf_ref(wr[i].hold[k]);
 		atomic_fetch_add_explicit(
-			&c->stalled_bytes, bytes_of(&wr[i]), memory_order_relaxed);
+			&c->v2.stalled_bytes, bytes_of(&wr[i]), memory_order_relaxed);
 	}
-	c->stalled_credits += credits;
-	STAILQ_INSERT_TAIL(&c->stalled, s, link);
-	if (!c->stalls) {
-		c->stalls = true;
+	c->v2.stalled_credits += credits;
+	STAILQ_INSERT_TAIL(&c->v2.stalled, s, link);
+	if (!c->v2.stalls) {
+		c->v2.stalls = true;
 		rpc_xprt_kick(&c->x); /* wakes the progress thread to watch the stall */
 	}
 	return 0;
@@ -166,7 +168,7 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, b
 
 static int post_or_stall(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, bool paid)
 {
-	int done = c->stalls ? 0 : post_some(c, wr, n, n > 1);
+	int done = c->v2.stalls ? 0 : post_some(c, wr, n, n > 1);
 
 	if (done < 0 || (unsigned)done == n)
 		return done < 0 ? done : 0;
@@ -196,13 +198,32 @@ int rpcrdma_post_message(
 	return rc;
 }
 
+int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	static const struct rpcrdma_stream nothing;
+	struct rpcrdma_lead lead = {0};
+	struct mem_buf *held;
+	struct prov_wr wr;
+	int rc = rpcrdma_make_send(c, &wr, h, &nothing, NULL, &held);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&c->chain);
+	rc = c->dialect->talks && rpcrdma_hdr_is_grant(h)
+		     ? rpcrdma_post_now(c, &wr)
+		     : rpcrdma_post_message(c, &lead, &wr, false);
+	pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(held);
+	return rc;
+}
+
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static void stalled_free(struct rpcrdma_conn *c, struct rpcrdma_stalled *s)
 {
 	for (unsigned i = s->next; i < s->n; i++)
 		let_go(c, &s->wr[i]);
-	c->stalled_credits -= s->credits;
+	c->v2.stalled_credits -= s->credits;
 	free(s);
 }
 
@@ -210,11 +231,11 @@ void rpcrdma_flow_drop(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_stalled *s;
 
-	while ((s = STAILQ_FIRST(&c->stalled))) {
-		STAILQ_REMOVE_HEAD(&c->stalled, link);
+	while ((s = STAILQ_FIRST(&c->v2.stalled))) {
+		STAILQ_REMOVE_HEAD(&c->v2.stalled, link);
 		stalled_free(c, s);
 	}
-	c->stalls = false;
+	c->v2.stalls = false;
 }
 
 /* Posts the stalled Sends that may leave now. False: none may. */
@@ -225,7 +246,7 @@ static bool pump(struct rpcrdma_conn *c)
 	int rc = 0;
 
 	pthread_mutex_lock(&c->chain);
-	while ((s = STAILQ_FIRST(&c->stalled))) {
+	while ((s = STAILQ_FIRST(&c->v2.stalled))) {
 		rc = post_some(c, s->wr + s->next, s->n - s->next, s->goes_on);
 		any |= rc != 0;
 		if (rc < 0)
@@ -234,13 +255,13 @@ static bool pump(struct rpcrdma_conn *c)
 			let_go(c, &s->wr[s->next++]);
 		if (s->next < s->n)
 			break;
-		STAILQ_REMOVE_HEAD(&c->stalled, link);
+		STAILQ_REMOVE_HEAD(&c->v2.stalled, link);
 		stalled_free(c, s);
 	}
-	c->stalls = !STAILQ_EMPTY(&c->stalled);
+	c->v2.stalls = !STAILQ_EMPTY(&c->v2.stalled);
 	pthread_mutex_unlock(&c->chain);
 	if (any)
-		c->stalled_ns = 0; /* the clock starts again */
+		c->v2.stalled_ns = 0; /* the clock starts again */
 	if (rc < 0 && rc != -ENOTCONN)
 		rpcrdma_break(c, "a message could not be posted: %s", strerror(-rc));
 	return any;
@@ -252,29 +273,29 @@ static bool is_owed(struct rpcrdma_conn *c)
 	uint32_t waiting, used;
 
 	pthread_mutex_lock(&c->chain);
-	waiting = c->stalled_credits;
+	waiting = c->v2.stalled_credits;
 	pthread_mutex_unlock(&c->chain);
 	pthread_mutex_lock(&c->lock);
 	used = c->credit_out.used - c->credit_out.orphans;
 	pthread_mutex_unlock(&c->lock);
-	return used > waiting + c->props_credits; /* properties need no answer */
+	return used > waiting + c->v2.props_credits; /* properties need no answer */
 }
 
 void rpcrdma_flow_look(struct rpcrdma_conn *c)
 {
 	uint64_t now, ms;
 
-	if (!c->stalls) {
-		c->stalled_ns = 0;
+	if (!c->v2.stalls) {
+		c->v2.stalled_ns = 0;
 		return;
 	}
 	rpcrdma_flow_say(c);
 	if (pump(c)) /* the grant came while a thread was about to stall */
 		return;
 	now = clock_ns();
-	if (!c->stalled_ns)
-		c->stalled_ns = now;
-	ms = clock_age(now, c->stalled_ns) / NSEC_PER_MSEC;
+	if (!c->v2.stalled_ns)
+		c->v2.stalled_ns = now;
+	ms = clock_age(now, c->v2.stalled_ns) / NSEC_PER_MSEC;
 	if (ms < RPCRDMA_STALL_MS)
 		return;
 	if (ms >= RPCRDMA_STALLED_MS && !is_owed(c)) {
@@ -283,15 +304,15 @@ void rpcrdma_flow_look(struct rpcrdma_conn *c)
 			RPCRDMA_STALLED_MS);
 		return;
 	}
-	c->run = 0;
-	if (c->banked > c->room)
-		c->room = c->banked;
+	c->v2.run = 0;
+	if (c->v2.banked > c->v2.room)
+		c->v2.room = c->v2.banked;
 	pump(c);
 }
 
 bool rpcrdma_flow_holds_enough(const struct rpcrdma_conn *c)
 {
-	return atomic_load_explicit(&c->stalled_bytes, memory_order_relaxed) >
+	return atomic_load_explicit(&c->v2.stalled_bytes, memory_order_relaxed) >
 	       mem_pool_share(c->pool, RPCRDMA_UNSENT_MAX);
 }
 
@@ -300,18 +321,18 @@ bool rpcrdma_flow_holds_enough(const struct rpcrdma_conn *c)
 /* The peer's last grant is n from now on, and max(n, most) may be outstanding. */
 static void take_grant(struct rpcrdma_conn *c, uint32_t n, uint32_t most)
 {
-	uint32_t banked = c->banked + n;
+	uint32_t banked = c->v2.banked + n;
 
 	if (most < n)
 		most = n;
-	if (n != c->last_grant) {
-		c->last_grant = n;
+	if (n != c->v2.last_grant) {
+		c->v2.last_grant = n;
 		pthread_mutex_lock(&c->lock);
 		rpcrdma_credit_grant(&c->credit_out, n);
 		pthread_mutex_unlock(&c->lock);
 		atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
 	}
-	c->banked = banked < most ? banked : most;
+	c->v2.banked = banked < most ? banked : most;
 }
 
 void rpcrdma_heard(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
@@ -321,14 +342,14 @@ void rpcrdma_heard(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 
 	if (!rc && h->proc != RDMA_ERROR)
 		take_grant(c, h->grant ? h->grant : 1, h->want);
-	c->room = c->last_grant;
-	c->run = 0;
+	c->v2.room = c->v2.last_grant;
+	c->v2.run = 0;
 	if (rc || !rpcrdma_hdr_is_grant(h)) {
-		atomic_fetch_add_explicit(&c->unsaid, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&c->v2.unsaid, 1, memory_order_relaxed);
 		if (!is_call)
-			atomic_store_explicit(&c->unowed, true, memory_order_relaxed);
+			atomic_store_explicit(&c->v2.unowed, true, memory_order_relaxed);
 	}
-	if (c->stalls)
+	if (c->v2.stalls)
 		pump(c);
 }
 
@@ -357,12 +378,13 @@ static uint32_t grant_after(const struct rpcrdma_conn *c)
 
 void rpcrdma_heard_part(struct rpcrdma_conn *c)
 {
-	if (c->dialect->talks && c->unsaid >= grant_after(c))
+	if (c->dialect->talks && c->v2.unsaid >= grant_after(c))
 		grant(c);
 }
 
 void rpcrdma_flow_say(struct rpcrdma_conn *c)
 {
-	if (c->dialect->talks && c->unsaid >= c->credit_in.granted && (c->unowed || c->stalls))
+	if (c->dialect->talks && c->v2.unsaid >= c->credit_in.granted &&
+		(c->v2.unowed || c->v2.stalls))
 		grant(c);
 }

@@ -14,6 +14,13 @@ struct rpcrdma_lead {
 	struct prov_wr *wr;
 };
 
+/* The Sends of a call. */
+struct rpcrdma_sends {
+	struct rpcrdma_lead lead;
+	struct prov_wr last;
+	struct mem_buf *held; /* memory of the last */
+};
+
 /* Frees the Sends. An empty lead is zero, and any lead is zero afterwards. */
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
 /* Posts the Sends of a message, lead and last, and releases lead. Sends without a grant follow
@@ -24,6 +31,9 @@ int rpcrdma_post_message(
 /* Posts a Send that takes no credit: a message that only grants, for which the peer has a receive
  * besides the granted ones. `chain` is held. prov->post()'s. */
 int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr);
+/* Posts a message without payload. A message that only grants credits waits for no credit. 0,
+ * -ENOMEM, or the error of prov->post(). Any thread. */
+int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 
 /* A message has come, with header h, decoded with result rc. Progress thread. */
 void rpcrdma_heard(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc);

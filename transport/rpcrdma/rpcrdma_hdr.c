@@ -273,3 +273,8 @@ int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	h->len = x.pos;
 	return xdr_in_ok(&x) ? 0 : -EBADMSG;
 }
+
+bool rpcrdma_align_ok(uint32_t align)
+{
+	return align == 1 || align == 2 || (align && align % 4 == 0 && align <= RPCRDMA_ALIGN_MAX);
+}

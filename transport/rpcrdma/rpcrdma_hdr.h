@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "transport/rpc/xdr.h"
-#include "transport/rpcrdma/rpcrdma_rtr.h"
+#include "transport/rpcrdma/rpcrdma_rtr_fields.h"
 
 /* Caps for decoding and encoding: the pages of 4 KiB of the largest payload one by one, and some
  * more. Linux sends at most 16 segments in a header. A header with all parts is below 12 KiB; a
@@ -32,6 +32,8 @@
 
 #define RPCRDMA_FIXED_LEN    16 /* xid, vers, credit, proc: the same in all versions */
 #define RPCRDMA_ERR_VERS_LEN 28 /* RDMA_ERROR with ERR_VERS: the same in all versions */
+
+#define RPCRDMA_ALIGN_MAX 65536 /* of RDMA_MSGP; no receive buffer is longer */
 
 /* Does a message belong to a call or to a reply? */
 enum rpcrdma_dir {
@@ -145,6 +147,11 @@ static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
 	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h) &&
 	       (h->dir != RPCRDMA_DIR_REPLY || !h->xid);
 }
+/* The padding of a message received under header h, if any. */
+static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
+{
+	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
+}
 /* RDMA_ERROR with ERR_VERS. */
 static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 {
@@ -174,5 +181,7 @@ void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h);
 /* Reads into h, which has no chunks. A malformed list or a list over the caps fails the cursor. For
  * a list over the caps, h->err and err_arg name the list. */
 void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h);
+/* May RDMA_MSGP name the alignment? */
+bool rpcrdma_align_ok(uint32_t align);
 
 #endif

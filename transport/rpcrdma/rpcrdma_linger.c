@@ -12,21 +12,22 @@
  * so briefly for BRIEF_SLEEPS sleeps after the last patient call, and then longer if no call stays.
  * A caller that finds the progress thread sound asleep sends at once.
  *
- * linger_ns is when the oldest call that stays was posted, 0: no call stays. A caller writes
- * linger_ns, then reads sound_asleep; the progress thread writes sound_asleep, then reads
- * linger_ns. So one of the two threads sees the other. A message that leaves without PROV_MORE
- * takes along all calls posted before. So the sender clears linger_ns before the post: a call
- * posted meanwhile may be flushed for nothing, but is never forgotten.
+ * since_ns (rpcrdma_linger_state.h) is when the oldest call that stays was posted, 0: no call
+ * stays. A caller writes since_ns, then reads sound_asleep; the progress thread writes
+ * sound_asleep, then reads since_ns. So one of the two threads sees the other. A message that
+ * leaves without PROV_MORE takes along all calls posted before. So the sender clears since_ns
+ * before the post: a call posted meanwhile may be flushed for nothing, but is never forgotten.
  */
+#include "transport/rpcrdma/rpcrdma_linger.h"
+
 #include "transport/clock.h"
-#include "transport/rpcrdma/rpcrdma_conn.h"
 
 #define LINGER_NS    (RPCRDMA_LINGER_MS * NSEC_PER_MSEC)
 #define BRIEF_SLEEPS 16
 
 static void send_now(struct rpcrdma_conn *c)
 {
-	atomic_store(&c->linger_ns, 0);
+	atomic_store(&c->linger.since_ns, 0);
 	c->prov->flush(c->pc);
 }
 
@@ -34,8 +35,8 @@ bool rpcrdma_may_linger(struct rpcrdma_conn *c, bool patient)
 {
 	if (patient && c->prov->flush)
 		return true;
-	if (atomic_load_explicit(&c->linger_ns, memory_order_relaxed))
-		atomic_store(&c->linger_ns, 0);
+	if (atomic_load_explicit(&c->linger.since_ns, memory_order_relaxed))
+		atomic_store(&c->linger.since_ns, 0);
 	return false;
 }
 
@@ -43,15 +44,15 @@ void rpcrdma_linger(struct rpcrdma_conn *c)
 {
 	uint64_t none = 0;
 
-	atomic_compare_exchange_strong(&c->linger_ns, &none, clock_ns());
-	atomic_store_explicit(&c->lingered, true, memory_order_relaxed);
-	if (atomic_load(&c->sound_asleep))
+	atomic_compare_exchange_strong(&c->linger.since_ns, &none, clock_ns());
+	atomic_store_explicit(&c->linger.lingered, true, memory_order_relaxed);
+	if (atomic_load(&c->linger.sound_asleep))
 		send_now(c);
 }
 
 void rpcrdma_linger_look(struct rpcrdma_conn *c)
 {
-	uint64_t since = atomic_load_explicit(&c->linger_ns, memory_order_relaxed);
+	uint64_t since = atomic_load_explicit(&c->linger.since_ns, memory_order_relaxed);
 
 	if (since && clock_age(clock_ns(), since) >= LINGER_NS)
 		send_now(c);
@@ -59,7 +60,7 @@ void rpcrdma_linger_look(struct rpcrdma_conn *c)
 
 void rpcrdma_linger_end(struct rpcrdma_conn *c)
 {
-	if (atomic_load(&c->linger_ns))
+	if (atomic_load(&c->linger.since_ns))
 		send_now(c);
 }
 
@@ -67,18 +68,18 @@ void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms)
 {
 	bool brief;
 
-	if (atomic_load_explicit(&c->lingered, memory_order_relaxed)) {
-		atomic_store_explicit(&c->lingered, false, memory_order_relaxed);
-		c->brief = BRIEF_SLEEPS;
+	if (atomic_load_explicit(&c->linger.lingered, memory_order_relaxed)) {
+		atomic_store_explicit(&c->linger.lingered, false, memory_order_relaxed);
+		c->linger.brief = BRIEF_SLEEPS;
 	}
-	brief = c->brief > 0;
-	c->brief -= brief;
+	brief = c->linger.brief > 0;
+	c->linger.brief -= brief;
 	if (!brief) {
-		atomic_store(&c->sound_asleep, true);
-		brief = atomic_load(&c->linger_ns) != 0;
+		atomic_store(&c->linger.sound_asleep, true);
+		brief = atomic_load(&c->linger.since_ns) != 0;
 	}
 	if (brief && (timeout_ms < 0 || timeout_ms > RPCRDMA_LINGER_MS))
 		timeout_ms = RPCRDMA_LINGER_MS;
 	c->prov->wait(c->pc, kick_fd, timeout_ms);
-	atomic_store_explicit(&c->sound_asleep, false, memory_order_relaxed);
+	atomic_store_explicit(&c->linger.sound_asleep, false, memory_order_relaxed);
 }

@@ -21,46 +21,11 @@
  * more in an error, calls may leave in the just refused dialect. The peer refuses the calls again,
  * and the requester repeats the calls in the new dialect.)
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_negotiate.h"
 
 #include <errno.h>
 
 #include "transport/log.h"
-#include "transport/rpcrdma/rpcrdma_legacy.h"
-#include "transport/rpcrdma/rpcrdma_v1.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
-#include "transport/rpcrdma/rpcrdma_v2_2016.h"
-
-static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
-const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
-
-/* All dialects, best first, each with the bit in a set. */
-static const struct {
-	unsigned bit;
-	const struct rpcrdma_dialect *dialect;
-} all[] = {{RPC_RDMA_V2_RTR, &rpcrdma_v2_rtr}, {RPC_RDMA_V2, &rpcrdma_v2},
-	{RPC_RDMA_V2_2016_RTR, &rpcrdma_v2_2016_rtr}, {RPC_RDMA_V2_2016, &rpcrdma_v2_2016},
-	{RPC_RDMA_V1_LEGACY, &rpcrdma_legacy}, {RPC_RDMA_V1, &rpcrdma_v1}};
-#define NALL (sizeof(all) / sizeof(all[0]))
-
-static const struct rpcrdma_dialect *tables[RPC_RDMA_ALL + 1][NALL + 1];
-static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
-
-static void make_tables(void)
-{
-	for (unsigned set = 0; set <= RPC_RDMA_ALL; set++)
-		for (unsigned i = 0, n = 0; i < NALL; i++)
-			if ((set & all[i].bit) &&
-				!(all[i].bit == RPC_RDMA_V1 && (set & RPC_RDMA_V1_LEGACY)))
-				tables[set][n++] = all[i].dialect;
-}
-
-const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions)
-{
-	pthread_once(&tables_made, make_tables);
-	versions &= RPC_RDMA_ALL;
-	return versions ? tables[versions] : rpcrdma_dialects;
-}
 
 #define SEG_SIZE_MIN 512 /* for a peer that names less */
 
@@ -74,20 +39,17 @@ static uint32_t at_least(uint32_t a, uint32_t least)
 	return a < least ? least : a;
 }
 
-/* Sets the sizes of Sends from the offers of both sides. For a peer without an offer the dialect
- * has a size. Where the ends exchange properties, the properties count and not private data.
- */
-static void set_inline(struct rpcrdma_conn *c)
+void rpcrdma_set_inline(struct rpcrdma_conn *c)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
 	uint32_t dflt = d->inline_default, send, recv;
 
 	if (d->legacy) {
-		send = smaller(c->inline_own, c->ccp_send);
-		recv = c->configured ? c->inline_own : dflt;
+		send = smaller(c->inline_own, c->old.ccp_send);
+		recv = c->old.configured ? c->inline_own : dflt;
 	} else if (d->talks) {
-		send = smaller(c->recv_size, c->props.recv_size);
-		recv = smaller(c->recv_size, c->props.send_size);
+		send = smaller(c->recv_size, c->v2.props.recv_size);
+		recv = smaller(c->recv_size, c->v2.props.send_size);
 	} else {
 		send = smaller(c->inline_own, c->peer_said ? c->peer.recv_size : dflt);
 		recv = smaller(c->inline_own, c->peer_said ? c->peer.send_size : dflt);
@@ -98,25 +60,25 @@ static void set_inline(struct rpcrdma_conn *c)
 
 static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 {
-	rpcrdma_props_init(&c->props);
-	c->seg_size = d->limits.seg_size;
-	c->seg_count = d->limits.total;
+	rpcrdma_props_init(&c->v2.props);
+	c->v2.seg_size = d->limits.seg_size;
+	c->v2.seg_count = d->limits.total;
 	c->reads_max = RPCRDMA_READS_MAX;
-	c->ccp_send = d->inline_default;
-	c->may_lend = d->legacy && !c->requester && !c->shy;
+	c->old.ccp_send = d->inline_default;
+	c->old.may_lend = d->legacy && !c->requester && !c->old.shy;
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
 	c->x.rdma_dialect = d->name;
 	/* without properties we try the operations (section 5.1 of the extension) */
-	c->rtr_ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
-	c->rtr_req_sends = c->rtr_resp_sends = 1;
-	set_inline(c);
+	c->place.ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
+	c->place.req_sends = c->place.resp_sends = 1;
+	rpcrdma_set_inline(c);
 }
 
 struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 {
 	struct rpcrdma_limits l = c->dialect->limits;
-	unsigned n = c->seg_count;
+	unsigned n = c->v2.seg_count;
 
 	if (!c->dialect->talks) {
 		if (c->dialect->legacy && !c->reads_max)
@@ -126,42 +88,31 @@ struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 	l.total = n;
 	l.reads = n < RPCRDMA_MAX_READS ? n : RPCRDMA_MAX_READS;
 	l.segs = n < RPCRDMA_MAX_SEGS ? n : RPCRDMA_MAX_SEGS;
-	l.seg_size = c->seg_size;
+	l.seg_size = c->v2.seg_size;
 	return l;
 }
 
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 {
-	c->props = *p;
-	c->props.auth = NULL; /* points into a message that is about to be freed */
-	c->props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
-	c->props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
-	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
-	c->seg_count = at_least(p->seg_count, 1);
-	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
-	if (c->dialect->places && c->targets && p->rtr_ops && !c->layout_known) {
-		c->layout_known = true; /* any thread reads the layout, so no change is allowed */
-		c->layout = p->layout;
+	c->v2.props = *p;
+	c->v2.props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
+	c->v2.props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
+	c->v2.seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
+	c->v2.seg_count = at_least(p->seg_count, 1);
+	c->v2.no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
+	if (c->dialect->places && c->place.targets && p->rtr_ops && !c->place.layout_known) {
+		c->place.layout_known =
+			true; /* any thread reads the layout, so no change is allowed */
+		c->place.layout = p->layout;
 		if (p->rtr_ops & RPCRDMA_RTR_XCONT) {
-			c->rtr_req_sends =
+			c->place.req_sends =
 				smaller(at_least(p->rtr_req_sends, 1), RPCRDMA_RTR_SENDS);
-			c->rtr_resp_sends =
+			c->place.resp_sends =
 				smaller(at_least(p->rtr_resp_sends, 1), RPCRDMA_RTR_SENDS);
 		}
-		atomic_store(&c->rtr_ops, p->rtr_ops);
+		atomic_store(&c->place.ops, p->rtr_ops);
 	}
-	set_inline(c);
-}
-
-void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads)
-{
-	c->configured = true;
-	c->ccp_send = send < CCP_SIZE_MIN ? CCP_SIZE_MIN : send;
-	c->ccp_align = rpcrdma_align_ok(align) ? align : 0;
-	c->reads_max = smaller(reads, RPCRDMA_READS_MAX);
-	set_inline(c);
-	log_ctrl("%s: the peer takes %u bytes inline, aligned to %u, and %u RDMA Reads at a time",
-		c->x.peer, send, align, reads);
+	rpcrdma_set_inline(c);
 }
 
 void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)
@@ -169,7 +120,7 @@ void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)
 	c->peer_said = peer;
 	if (peer)
 		c->peer = *peer;
-	set_inline(c);
+	rpcrdma_set_inline(c);
 }
 
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers)
@@ -194,7 +145,7 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 	}
 	if (!rc && h->proc != RDMA_ERROR && !c->settled) {
 		c->settled = true;
-		set_inline(c);
+		rpcrdma_set_inline(c);
 		log_ctrl("%s: RPC-over-RDMA version %s is spoken", c->x.peer, c->dialect->name);
 	}
 	return rc;

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/rpcrdma/rpcrdma_rtr.h"
+
 #define NUMBERS 5
 #define RTR	4
 
@@ -72,26 +74,21 @@ static void put_rtr(struct xdr_out *x, const struct rpcrdma_props *p)
 
 void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p)
 {
-	xdr_put_u32(x, NUMBERS + (p->auth != NULL) + (p->rtr_ops ? RTR : 0));
+	xdr_put_u32(x, NUMBERS + (p->rtr_ops ? RTR : 0));
 	for (uint32_t which = 1; which <= NUMBERS; which++)
 		put_number(x, p, which);
 	if (p->rtr_ops)
 		put_rtr(x, p);
-	if (p->auth) {
-		/* an opaque in an opaque (section 5.2.6) */
-		xdr_put_u32(x, RPCRDMA_PROP_HOST_AUTH);
-		xdr_put_u32(x, 4 + p->auth_len + xdr_pad(p->auth_len));
-		xdr_put_opaque(x, p->auth, p->auth_len);
-	}
 }
 
-/* Host authentication: an opaque, and no bytes behind. */
-static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
+/* Host authentication, which we do not use: an opaque in an opaque, and no bytes behind. */
+static int check_auth(const uint8_t *data, uint32_t n)
 {
 	struct xdr_in x;
+	uint32_t len;
 
 	xdr_in_init(&x, data, n);
-	p->auth = xdr_get_opaque(&x, UINT32_MAX, &p->auth_len);
+	xdr_get_opaque(&x, UINT32_MAX, &len);
 	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
 }
 
@@ -125,7 +122,7 @@ static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data,
 		*value = be32toh(word);
 	}
 	if (which == RPCRDMA_PROP_HOST_AUTH && n)
-		return get_auth(p, data, n);
+		return check_auth(data, n);
 	return which == RPCRDMA_PROP_RTR_LAYOUT && n ? get_layout(p, data, n) : 0;
 }
 

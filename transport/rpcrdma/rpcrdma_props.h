@@ -11,9 +11,7 @@
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
 
 #include "transport/rpc/xdr.h"
-#include "transport/rpcrdma/rpcrdma_rtr.h"
-
-#define RPCRDMA_AUTH_MAX 2048 /* most bytes of our data: one message holds all properties */
+#include "transport/rpcrdma/rpcrdma_rtr_fields.h"
 
 enum rpcrdma_propid {
 	RPCRDMA_PROP_SEND_SIZE = 1,
@@ -40,13 +38,11 @@ enum rpcrdma_reverse {
 };
 
 struct rpcrdma_props {
-	uint32_t send_size;  /* bytes of the longest Send from the end */
-	uint32_t recv_size;  /* bytes of the receive buffers at the end */
-	uint32_t seg_size;   /* bytes of the longest segment */
-	uint32_t seg_count;  /* segments in a requester's header */
-	uint32_t reverse;    /* enum rpcrdma_reverse, or an unknown number */
-	const uint8_t *auth; /* host authentication, in the message; NULL: not told */
-	uint32_t auth_len;
+	uint32_t send_size; /* bytes of the longest Send from the end */
+	uint32_t recv_size; /* bytes of the receive buffers at the end */
+	uint32_t seg_size;  /* bytes of the longest segment */
+	uint32_t seg_count; /* segments in a requester's header */
+	uint32_t reverse;   /* enum rpcrdma_reverse, or an unknown number */
 	uint32_t told; /* 1 << enum rpcrdma_propid for each id below 32 in the message; without a
 			  message: all */
 	/* The properties of the extension; all are sent if rtr_ops is not 0. */
@@ -58,7 +54,7 @@ struct rpcrdma_props {
 
 /* The defaults of section 5.2. */
 void rpcrdma_props_init(struct rpcrdma_props *p);
-/* Writes the property set with all of p, host authentication only if p has it. */
+/* Writes the property set with all of p. */
 void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p);
 /* Reads a property set, which extends to the end of x; any bytes are safe. 0, or -EBADMSG:
  * malformed, which a receiver answers with RDMA2_ERR_BAD_XDR. */

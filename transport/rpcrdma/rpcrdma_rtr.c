@@ -5,8 +5,6 @@
  */
 #include "transport/rpcrdma/rpcrdma_rtr.h"
 
-#include "transport/rpcrdma/rpcrdma_hdr.h"
-
 #define SEG_LEN 16u
 
 /* --- out -------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * verbs_cm: connecting and ending, on librdmacm. Every connection has its own event channel, so
+ * verbs_cm: connecting, on librdmacm. Every connection has its own event channel, so
  * that the connection's thread gets the events. An accepted connection is moved off the listener's
  * channel.
  */
@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,11 @@
 #include <unistd.h>
 
 #include "transport/log.h"
+#include "transport/verbs/verbs_door.h"
+#include "transport/verbs/verbs_end.h"
+#include "transport/verbs/verbs_io.h"
+#include "transport/verbs/verbs_mem.h"
+#include "transport/verbs/verbs_queue.h"
 
 #define LISTEN_BACKLOG 64
 #define RETRY_COUNT    6
@@ -41,24 +45,6 @@ static void addr_text(const struct sockaddr *sa, socklen_t len, char *buf, size_
 		snprintf(buf, size, "?");
 	else
 		snprintf(buf, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
-/* The next event on the channel within timeout_ms (0: at once), or NULL: none, or one of the other
- * two, which may be -1, is readable. */
-static struct rdma_cm_event *next_event(
-	struct rdma_event_channel *channel, int abort_fd, int wake_fd, int timeout_ms)
-{
-	struct pollfd fd[3] = {
-		{.fd = channel->fd, .events = POLLIN},
-		{.fd = abort_fd, .events = POLLIN},
-		{.fd = wake_fd, .events = POLLIN},
-	};
-	struct rdma_cm_event *ev;
-
-	if (poll(fd, 3, timeout_ms) <= 0 || fd[1].revents || fd[2].revents ||
-		rdma_get_cm_event(channel, &ev))
-		return NULL;
-	return ev;
 }
 
 static struct verbs_conn *conn_new(const struct prov_params *p)
@@ -176,7 +162,8 @@ static bool aborted(const struct verbs_conn *v)
 /* Waits for one step of connecting to end with the event `want`. */
 static int await(struct verbs_conn *v, enum rdma_cm_event_type want, int timeout_ms, struct err *e)
 {
-	struct rdma_cm_event *ev = next_event(v->channel, v->abort_fd, v->wake_fd, timeout_ms);
+	struct rdma_cm_event *ev =
+		verbs_next_event(v->channel, v->abort_fd, v->wake_fd, timeout_ms);
 	enum rdma_cm_event_type type;
 	int status;
 
@@ -387,43 +374,6 @@ static int verbs_establish(struct prov_conn *pc, int timeout_ms, struct err *e)
 		v->c.ord = v->want_ord;
 	}
 	return 0;
-}
-
-void verbs_cm_event(struct verbs_conn *v)
-{
-	struct rdma_cm_event *ev = next_event(v->channel, -1, -1, 0);
-	enum rdma_cm_event_type type;
-
-	if (!ev)
-		return;
-	type = ev->event;
-	rdma_ack_cm_event(ev);
-	if (type == RDMA_CM_EVENT_DISCONNECTED)
-		verbs_down(v, "%s closed the connection", v->name);
-	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		verbs_down(v, "the RDMA device of the connection to %s was removed", v->name);
-}
-
-void verbs_down(struct verbs_conn *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (v->down)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(v->c.down_reason, sizeof(v->c.down_reason), fmt, ap);
-	va_end(ap);
-	pthread_mutex_lock(&v->lock);
-	v->down = true;
-	v->nchain = 0;
-	pthread_mutex_unlock(&v->lock);
-	/* Each thread that posts checks `down` under the lock first, so only this thread uses the
-	 * queue pair now. Both calls enter the kernel and may take long. */
-	rdma_disconnect(v->id);
-	rdma_destroy_qp(v->id);
-	pthread_mutex_lock(&v->lock);
-	verbs_release_all(v);
-	pthread_mutex_unlock(&v->lock);
 }
 
 static void verbs_disconnect(struct prov_conn *pc)

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * verbs: the parts that the files of the verbs provider share.
+ * verbs_impl: the model of the verbs provider, and the structures that its files share.
  *
- *   verbs_cm.c   connecting and ending, on librdmacm
- *   verbs_mem.c  the protection domain, slabs, doors
- *   verbs_io.c   posting and completions
+ *   verbs_mem.c    the protection domain and slabs
+ *   verbs_queue.c  the send queue
+ *   verbs_door.c   doors
+ *   verbs_end.c    events of librdmacm, and the end
+ *   verbs_io.c     posting and completions
+ *   verbs_cm.c     connecting, on librdmacm
+ *
+ * Each file calls only the files above.
  *
  * Send queue. Every posted work request has an entry in the ring sq[]. Signalled completions retire
  * the entries in order, so that most requests are unsignalled (completion moderation). A request
@@ -38,14 +43,15 @@
 
 #include "transport/provider.h"
 
-#define VERBS_BOUNCE	  4096	       /* bytes of a bounce buffer */
-#define VERBS_BOUNCES	  16	       /* of a connection, at most, */
-#define VERBS_BOUNCES_MIN 2	       /* and at least */
-#define VERBS_STARVED_MS  10	       /* how often poll() retries a failed registration */
-#define VERBS_CHAIN	  32	       /* work requests handed to the device in one post */
-#define VERBS_STASH	  16	       /* completions taken at once */
-#define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
-#define VERBS_SIGNAL_HELD (256u << 10) /* or held bytes, a completion is asked for */
+#define VERBS_PAGE	  ((size_t)4096) /* of the memory that RLIMIT_MEMLOCK counts */
+#define VERBS_BOUNCE	  4096		 /* bytes of a bounce buffer */
+#define VERBS_BOUNCES	  16		 /* of a connection, at most, */
+#define VERBS_BOUNCES_MIN 2		 /* and at least */
+#define VERBS_STARVED_MS  10		 /* how often poll() retries a failed registration */
+#define VERBS_CHAIN	  32		 /* work requests handed to the device in one post */
+#define VERBS_STASH	  16		 /* completions taken at once */
+#define VERBS_SIGNAL_WRS  16		 /* at the latest every so many requests, */
+#define VERBS_SIGNAL_HELD (256u << 10)	 /* or held bytes, a completion is asked for */
 
 /* A device's protection domain, and the pool with the slabs that are registered in the domain. A
  * pool serves one role: requester or responder. */
@@ -135,40 +141,5 @@ struct verbs_conn {
 	LIST_HEAD(, verbs_window) windows;	 /* all there are */
 	SLIST_HEAD(, verbs_window) free_windows; /* unbound windows, ready for use */
 };
-
-/* For the connection's name and the device's. */
-#define VERBS_NO_MEMLOCK                                                                           \
-	"%s: no more memory can be registered with %s: raise RLIMIT_MEMLOCK (ulimit -l), or "      \
-	"mount with "                                                                              \
-	"proto=iwarp or proto=tcp, which register none"
-
-/* verbs_mem.c */
-int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active,
-	struct verbs_domain **out, struct err *e);
-void verbs_domain_put(struct verbs_domain *dom);
-uint32_t verbs_lkey(const struct mem_sge *sge);
-/* Registers memory for one request or door. NULL: the limit is reached, now or for the system. */
-struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access);
-void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr);
-/* Sets bounce buffers aside for verbs_io.c, if the domain is lean. 0 or -ENOMEM. */
-int verbs_bounces_new(struct verbs_conn *v);
-void verbs_bounces_free(struct verbs_conn *v);
-int verbs_expose(
-	struct prov_conn *pc, const struct mem_sge *sge, unsigned access, struct prov_door *door);
-int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie);
-void verbs_windows_free(struct verbs_conn *v);
-
-/* verbs_io.c */
-int verbs_post(struct prov_conn *pc, const struct prov_wr *wr);
-int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge *sge);
-int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n);
-void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms);
-/* Adds w to the chain (and posts the chain unless more). conn->lock held. */
-int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more);
-void verbs_release_all(struct verbs_conn *v); /* drops every hold; the queue pair is gone */
-
-/* verbs_cm.c */
-void verbs_cm_event(struct verbs_conn *v); /* takes one event off the channel, if there is one */
-void verbs_down(struct verbs_conn *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -97,7 +97,6 @@ static int evict_locked(
 {
 	int fd = o->fd;
 
-	s->evicted++;
 	if (t->by_handle && o->id.kh_len) {
 		drop_idle_locked(s, o);
 		LIST_INSERT_HEAD(gone, o, hash);
@@ -339,6 +338,18 @@ static void bury(struct obj_shard *s)
 	}
 }
 
+/* Sets dev and ino, and the time of birth if it is known. */
+static void short_id(struct obj_table *t, const struct statx *st, struct handle_id *id)
+{
+	uint64_t dev = obj_makedev(st);
+
+	memset(id, 0, sizeof(*id));
+	id->dev = dev == t->root_dev ? 0 : dev;
+	id->ino = st->stx_ino;
+	if (st->stx_mask & STATX_BTIME)
+		id->birth = (uint64_t)st->stx_btime.tv_sec * 1000000000u + st->stx_btime.tv_nsec;
+}
+
 bool obj_find_held(
 	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out)
 {
@@ -346,7 +357,7 @@ bool obj_find_held(
 	struct obj_shard *s;
 	struct obj *o;
 
-	obj_short_id(t, st, &id);
+	short_id(t, st, &id);
 	s = shard_of(t, id.dev, id.ino);
 	pthread_mutex_lock(&s->lock);
 	o = find_locked(s, id.dev, id.ino);
@@ -369,7 +380,7 @@ int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct
 	struct obj *o, *fresh = NULL;
 	bool dead;
 
-	obj_short_id(t, st, &id);
+	short_id(t, st, &id);
 	s = shard_of(t, id.dev, id.ino);
 	pthread_mutex_lock(&s->lock);
 	o = reuse_locked(s, &id, false, &fd);
@@ -419,17 +430,6 @@ void obj_make_hint(struct obj_table *t, struct obj_hint *h, const struct obj *di
 	h->name[len] = '\0';
 }
 
-void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id)
-{
-	uint64_t dev = obj_makedev(st);
-
-	memset(id, 0, sizeof(*id));
-	id->dev = dev == t->root_dev ? 0 : dev;
-	id->ino = st->stx_ino;
-	if (st->stx_mask & STATX_BTIME)
-		id->birth = (uint64_t)st->stx_btime.tv_sec * 1000000000u + st->stx_btime.tv_nsec;
-}
-
 void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id)
 {
 	union {
@@ -438,7 +438,7 @@ void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct han
 	} u;
 	int mount_id;
 
-	obj_short_id(t, st, id);
+	short_id(t, st, id);
 	u.h.handle_bytes = HANDLE_KH_MAX;
 	if (name_to_handle_at(fd, "", &u.h, &mount_id, AT_EMPTY_PATH) != 0)
 		return;
@@ -481,7 +481,6 @@ void obj_give_fd(struct obj_table *t, struct obj *o, int fd)
 	if (o->fd < 0) {
 		o->fd = fd;
 		fd = -1;
-		s->reopened++;
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (fd >= 0)
@@ -530,21 +529,6 @@ struct obj *obj_root(struct obj_table *t)
 bool obj_is_root(const struct obj_table *t, const struct obj *o)
 {
 	return o == t->root;
-}
-
-void obj_table_stats(struct obj_table *t, struct obj_stats *out)
-{
-	memset(out, 0, sizeof(*out));
-	for (int i = 0; i < OBJ_SHARDS; i++) {
-		struct obj_shard *s = &t->shard[i];
-
-		pthread_mutex_lock(&s->lock);
-		out->known += s->known;
-		out->open += s->nwarm;
-		out->reopened += s->reopened;
-		out->evicted += s->evicted;
-		pthread_mutex_unlock(&s->lock);
-	}
 }
 
 void obj_shards_init(struct obj_table *t)

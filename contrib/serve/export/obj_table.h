@@ -24,7 +24,6 @@ struct obj_shard {
 	struct obj_list dead; /* idle and pushed out, to be destroyed by bury() */
 	size_t known;	      /* hashed */
 	size_t nwarm, ncold;
-	size_t reopened, evicted;
 };
 
 struct obj_table {
@@ -86,8 +85,7 @@ void obj_make_hint(struct obj_table *t, struct obj_hint *h, const struct obj *di
 	size_t len);
 /* Does fd lead to the object want? *st receives its attributes. */
 bool obj_is(struct obj_table *t, int fd, const struct handle_id *want, struct statx *st);
-/* The first sets dev and ino only, the second everything. fd is only read. */
-void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id);
+/* Sets all of id. fd is only read. */
 void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id);
 
 #endif

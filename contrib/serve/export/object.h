@@ -46,7 +46,6 @@ struct obj {
 	mode_t type; /* S_IFREG, ... */
 	struct handle_id id;
 	struct handle_trail trail; /* for its handle; never changes */
-	bool id_full;		   /* the kernel was asked for a handle; shard lock */
 	/* the handle, once known: under the shard's lock first the bytes, then the length, once */
 	uint8_t sealed[HANDLE_MAX];
 	_Atomic uint8_t sealed_len; /* 0: not known */
@@ -77,11 +76,6 @@ struct obj {
 	TAILQ_ENTRY(obj) lru;
 };
 
-struct obj_stats {
-	size_t known, open;	  /* objects in the table, descriptors held for unused ones */
-	size_t reopened, evicted; /* since the start */
-};
-
 /* A name that may be given to openat(): 1..OBJ_NAME_MAX bytes, no '/', no NUL, not "." or "..". */
 bool obj_name_ok(const void *name, size_t len);
 
@@ -93,7 +87,6 @@ struct obj_table *obj_table_new(
 struct obj_table *obj_table_free(struct obj_table *t);
 /* How many files may be held open, each with a descriptor, beside the table's own descriptors. */
 size_t obj_table_opens(const struct obj_table *t);
-void obj_table_stats(struct obj_table *t, struct obj_stats *out);
 /* Closes descriptors that have been idle for longer than idle_ns. Call now and then. */
 void obj_table_age(struct obj_table *t, uint64_t idle_ns);
 

@@ -394,7 +394,8 @@ uint32_t fault_proc_status(struct fault *f, uint32_t prog, uint32_t proc)
 	return f ? fault_status(f, op_by_name(proc_name(prog, proc))) : (uint32_t)NFS4_OK;
 }
 
-void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
+/* Reads the operations of a request without consuming anything. */
+static void scan_ops(struct fault_ops *ops, const struct rpc_req *req)
 {
 	struct xdr_in in = req->args;
 	struct nfs4_compound_args head;
@@ -432,7 +433,7 @@ enum fault_kind fault_ask(void *ctx, const struct rpc_req *req, struct fault_not
 		return FAULT_NONE;
 	/* the arguments are gone when the reply goes */
 	if (!reply) {
-		fault_ops_scan(&ops, req);
+		scan_ops(&ops, req);
 		memcpy(note->word, ops.bits, sizeof(ops.bits));
 	}
 	memcpy(ops.bits, note->word, sizeof(ops.bits));

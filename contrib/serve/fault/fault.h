@@ -50,8 +50,6 @@ struct fault_ops {
 	uint64_t bits[2];
 };
 void fault_ops_add(struct fault_ops *ops, uint32_t op);
-/* Reads the operations of a request without consuming anything. */
-void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req);
 
 /* Decides the fault for a message with these operations. Any thread. */
 enum fault_kind fault_message(

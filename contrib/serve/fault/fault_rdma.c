@@ -19,7 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_error.h"
+#include "transport/rpcrdma/setup/rpcrdma_setup.h"
 
 #define MORE_ROOM 4096 /* bytes that an error asks for, beside the present room */
 

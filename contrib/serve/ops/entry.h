@@ -11,7 +11,7 @@
 #define RNFS_SERVE_OPS_ENTRY_H
 
 #include "contrib/serve/export/object.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 struct client;
 struct serve;

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 #include "contrib/serve/export/object.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
 struct serve;

@@ -6,11 +6,11 @@
  *
  * An object is made in two steps: first the name, then the attributes. A server that is killed
  * between the steps leaves an object without a mark. The mark is the time of access, by which a
- * client recognises its own objects (nfsproto/nfs_unsure.h). So each operation with a mark is noted
- * before the first step, and the note is struck out after the last. The next run reads the notes of
- * a killed run. A client that sends the operation again finds the name taken. If the operation is
- * noted, and the object was made after the note and has not been touched since, the operation
- * itself has made the object. The operation then goes on behind its first step.
+ * client recognises its own objects (nfsproto/common/nfs_unsure.h). So each operation with a mark
+ * is noted before the first step, and the note is struck out after the last. The next run reads the
+ * notes of a killed run. A client that sends the operation again finds the name taken. If the
+ * operation is noted, and the object was made after the note and has not been touched since, the
+ * operation itself has made the object. The operation then goes on behind its first step.
  *
  *     FREE --begin--> UNDER WAY --end--> FREE
  *                         \--killed--> LEFT --claimed, or the name is made by another--> FREE
@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 struct making;
 

@@ -23,7 +23,7 @@ uint32_t names_sattr_decode(
 	struct idmap *m, const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl)
 {
 	struct nfs4_owners owners = owners_of(m);
-	uint32_t status = nfs4_sattr_decode_acl(f, s, acl, &owners);
+	uint32_t status = nfs4_sattr_decode(f, s, acl, &owners);
 
 	return status == NFS4ERR_BADOWNER && owners.not_yet ? NFS4ERR_DELAY : status;
 }

@@ -9,10 +9,10 @@
 #ifndef RNFS_SERVE_OPS_NAMES_H
 #define RNFS_SERVE_OPS_NAMES_H
 
-#include "nfsproto/wire/idmap.h"
+#include "nfsproto/common/idmap.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
-/* nfs4_sattr_decode_acl() (acl NULL: nfs4_sattr_decode()) with the names of m (NULL: none is
+/* nfs4_sattr_decode() with the names of m (NULL: none is
  * known), and NFS4ERR_DELAY for a name that is being looked up. */
 uint32_t names_sattr_decode(
 	struct idmap *m, const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "contrib/serve/export/object.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 #define XATTR_VALUE_MAX 65536 /* bytes of a value, and of all names together */
 

@@ -15,7 +15,7 @@
  * The latest ANSWERS_MAX answers are kept, short ones only, and given for ANSWERS_AGE_S. A run
  * finds only answers of earlier runs; answers of the present run are in the run's caches. A server
  * that is killed between a change and the store of its answer has neither. Then the client finds
- * out by the name (nfsproto/nfs_unsure.h), or cannot know (fs/file/append.h).
+ * out by the name (nfsproto/common/nfs_unsure.h), or cannot know (fs/file/append.h).
  *
  * One lock guards everything. Functions accept a NULL record: then no answer is kept.
  */

@@ -7,7 +7,7 @@
 #define RNFS_SERVE_STATE_STATEID_H
 
 #include "contrib/serve/state/client.h"
-#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr_cb.h"
 
 enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG };

@@ -22,7 +22,7 @@
 #define RNFS_SERVE_V3_NLM_H
 
 #include "contrib/serve/serve.h"
-#include "nfsproto/nfs_file.h"
+#include "nfsproto/wire/nfs_file.h"
 
 /* Does the server have this procedure? */
 bool nlm_has(uint32_t proc);

@@ -16,7 +16,7 @@
 
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/v3/nlm.h"
-#include "nfsproto/wire/nfs3_aux.h"
+#include "nfsproto/common/nfs3_aux.h"
 #include "nfsproto/wire/nsm_xdr.h"
 #include "transport/clock.h"
 #include "transport/log.h"

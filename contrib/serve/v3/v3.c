@@ -7,6 +7,7 @@
  */
 #include "contrib/serve/v3/v3.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "contrib/serve/ops/entry.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/fault/fault.h"
+#include "nfsproto/wire/ulb.h"
 #include "transport/log.h"
 
 #define RES_CAP 8192u /* bytes of results of all but READDIR and READDIRPLUS */
@@ -195,6 +197,8 @@ static void run(struct v3_call *c, const struct nfs3_args *a)
 	c->status = v3_status(status);
 	if (!c->put)
 		put_res(c, status);
+	/* RFC 8267 section 4: a result that is not eligible stays in the stream */
+	assert(!c->req->res.npayloads || ulb_nfs3_proc(a->proc) & ULB_DDP_RES);
 	log_data("%s: v3 %s: %s", c->req->xprt ? rpc_xprt_peer(c->req->xprt) : "local",
 		nfs3_proc_name(a->proc), nfs3_status_name(c->status));
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_client_calls: the steps with a call that a client and the timer of the client share.
+ */
+#include "transport/rpc/rpc_client_calls.h"
+
+#include <unistd.h>
+
+void client_wake_locked(struct rpc_client *c)
+{
+	uint64_t one = 1;
+
+	atomic_store_explicit(&c->attention, true, memory_order_release);
+	if (c->xprt)
+		rpc_xprt_kick(c->xprt);
+	else if (write(c->kick_fd, &one, sizeof(one)) < 0)
+		return; /* full: it is readable */
+}
+
+void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call)
+{
+	int rc = rpc_auth_marshal(call, c->p.prog, c->p.vers);
+
+	call->unsent = rc;
+	/* A call that was not taken is still in the table. The connection is gone, and the progress
+	 * thread is about to find out and take the call back. call must not be touched after
+	 * this. */
+	if (rc == 0) {
+		x->ops->send_call(x, call, call->off);
+		return;
+	}
+	atomic_store_explicit(&c->attention, true, memory_order_release);
+	rpc_xprt_kick(x);
+}
+
+struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
+	bool (*want)(struct rpc_client *c, struct rpc_call *call, uint64_t now), uint64_t now)
+{
+	struct rpc_call *call;
+
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_quiesce_locked(&c->table);
+	do
+		call = rpc_table_next_locked(&c->table, at);
+	while (call && !want(c, call, now));
+	pthread_mutex_unlock(&c->table.lock);
+	return call;
+}
+
+void client_take_out(struct rpc_client *c, struct rpc_call *call)
+{
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_remove_locked(&c->table, call);
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+void client_fail(struct rpc_client *c, struct rpc_call *call, int error)
+{
+	if (c->xprt)
+		c->xprt->ops->forget(c->xprt, call);
+	client_take_out(c, call);
+	rpc_call_end(call, error, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_client_impl: the inside of a client, shared by rpc_client*.c. Users include rpc.h.
+ *
+ * The owner of a call is its submitter until the call is in the table, then the progress thread.
+ * The progress thread alone removes calls and calls done. c->table.lock guards c->xprt, closing and
+ * the fields of struct rpc_table; the rest of the client belongs to the progress thread. No
+ * callback under the lock.
+ */
+#ifndef RNFS_TRANSPORT_RPC_RPC_CLIENT_IMPL_H
+#define RNFS_TRANSPORT_RPC_RPC_CLIENT_IMPL_H
+
+#include <pthread.h>
+
+#include "transport/pulse.h"
+#include "transport/rpc/rpc_call.h"
+#include "transport/rpc/rpc_connector.h"
+#include "transport/rpc/rpc_table.h"
+
+#define RPC_IDLE_TICK_MAX_MS 10000 /* the thread of a client without calls sleeps no longer */
+
+struct rpc_client {
+	struct rpc_client_params p;
+	char peer_name[256];
+	struct rpc_table table;
+	struct rpc_xprt *xprt;	 /* table.lock; written by the progress thread only */
+	bool closing;		 /* table.lock */
+	unsigned lease_s;	 /* table.lock: rpc_client_lease(); 0: not told */
+	unsigned min_timeout_ms; /* table.lock: the shortest of any call so far */
+	_Atomic bool attention;	 /* a call was cancelled, or closing, or a shorter time-out */
+	int kick_fd;		 /* wakes the thread while down */
+	pthread_t thread;
+	struct pulse pulse; /* of the progress thread */
+	struct rpc_counts stats;
+
+	/* the progress thread's */
+	struct rpc_connector connector;
+	uint64_t next_check;
+	bool replied; /* on this connection */
+	uint64_t up_since;
+	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
+	bool silent; /* answers() or the log was told that the server is silent, and not yet the
+		      * contrary */
+};
+
+#endif
