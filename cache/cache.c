@@ -21,9 +21,9 @@ struct cache {
 	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
-	struct mutex lock;	/* of the fields below */
-	struct cache_ring ring; /* the hand is at its head */
-	unsigned n;		/* blocks in the ring */
+	struct mutex lock;
+	struct cache_ring ring GUARDED_BY(lock); /* the hand is at its head */
+	unsigned n GUARDED_BY(lock);		 /* blocks in the ring */
 };
 
 static void count(cache_counter *c, uint64_t n)
@@ -82,18 +82,18 @@ void cache_file_finish(struct cache_file *f)
 	mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
 	assert(!atomic_load(&f->count));
 	mutex_unlock(&f->lock);
-	free(f->chains);
 	mutex_destroy(&f->lock);
+	free(f->chains);
 }
 
 /* --- a file's blocks -------------------------------------------------------------------------- */
 
-static struct cache_chain *chain_of(struct cache_file *f, uint64_t index)
+static struct cache_chain *chain_of(struct cache_file *f, uint64_t index) REQUIRES(f->lock)
 {
 	return &f->chains[(index ^ index >> 16) & (f->nchains - 1)];
 }
 
-static struct cache_block *lookup_locked(struct cache_file *f, uint64_t index)
+static struct cache_block *lookup_locked(struct cache_file *f, uint64_t index) REQUIRES(f->lock)
 {
 	struct cache_block *b;
 
@@ -106,7 +106,7 @@ static struct cache_block *lookup_locked(struct cache_file *f, uint64_t index)
 }
 
 /* Makes room for one more block. */
-static bool grow_locked(struct cache_file *f)
+static bool grow_locked(struct cache_file *f) REQUIRES(f->lock)
 {
 	unsigned n = f->nchains ? f->nchains * 2 : CHAINS_MIN, old = f->nchains;
 	struct cache_chain *was = f->chains, *more;
@@ -137,7 +137,7 @@ static void block_free(struct cache *c, struct cache_block *b)
 }
 
 /* The file ends in b, or ended there when the READ was made. */
-static void set_at_end_locked(struct cache_block *b)
+static void set_at_end_locked(struct cache_block *b) REQUIRES(b->file->lock)
 {
 	if (!b->at_end)
 		LIST_INSERT_HEAD(&b->file->ends, b, end);
@@ -145,7 +145,7 @@ static void set_at_end_locked(struct cache_block *b)
 }
 
 /* Removes b from its file. */
-static void unlink_locked(struct cache_block *b)
+static void unlink_locked(struct cache_block *b) REQUIRES(b->file->lock)
 {
 	LIST_REMOVE(b, chain);
 	if (b->at_end)
@@ -227,8 +227,8 @@ static struct mem_buf *get_buf(struct cache *c, const struct cache_file *held, u
 	return buf;
 }
 
-static struct cache_block *block_new_locked(
-	struct cache *c, struct cache_file *f, uint64_t index, uint32_t in, uint32_t cap)
+static struct cache_block *block_new_locked(struct cache *c, struct cache_file *f, uint64_t index,
+	uint32_t in, uint32_t cap) REQUIRES(f->lock)
 {
 	struct cache_block *b;
 	struct mem_buf *buf;
@@ -259,6 +259,7 @@ static struct cache_block *block_new_locked(
 /* --- waits ------------------------------------------------------------------------------------ */
 
 static void take_waits_locked(struct cache_block *b, struct cache_wait_list *to)
+	REQUIRES(b->file->lock)
 {
 	struct cache_wait *w;
 
@@ -308,7 +309,7 @@ static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 
 /* Collects the segments of [off, end). */
 static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint64_t end,
-	struct cache_hit *hit, struct cache_block **reading)
+	struct cache_hit *hit, struct cache_block **reading) REQUIRES(f->lock)
 {
 	for (uint64_t at = off; at < end;) {
 		struct cache_block *b = lookup_locked(f, at / CACHE_BLOCK);
@@ -337,7 +338,7 @@ static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint6
 }
 
 /* Counts the hit's bytes as read by the kernel, and takes the references. */
-static void give_locked(struct cache_file *f, uint64_t off, struct cache_hit *hit)
+static void give_locked(struct cache_file *f, uint64_t off, struct cache_hit *hit) REQUIRES(f->lock)
 {
 	for (unsigned i = 0; i < hit->n; i++) {
 		struct cache_block *b = lookup_locked(f, off / CACHE_BLOCK + i);
@@ -393,8 +394,8 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 
 /* Is block i of f absent, or a piece to be replaced? Frees such a piece: with `whole`, any piece;
  * without, a piece that the kernel has fully read and that does not cover [off, end). */
-static bool absent_locked(
-	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
+static bool absent_locked(struct cache *c, struct cache_file *f, uint64_t i, uint64_t off,
+	uint64_t end, bool whole) REQUIRES(f->lock)
 {
 	struct cache_block *b = lookup_locked(f, i);
 	uint64_t at = i * CACHE_BLOCK;
@@ -462,6 +463,7 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
  * file was changed during the READ, the end of the file is unknown: the answer may be from before
  * the change. */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
+	REQUIRES(b->file->lock)
 {
 	if (b->dropped)
 		return true;
@@ -522,6 +524,7 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 
 /* Drops b. The thread that ends a READ in flight finds b dropped. */
 static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
+	REQUIRES(b->file->lock)
 {
 	struct cache *c = b->file->cache;
 
@@ -560,8 +563,8 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 }
 
 /* Drops the blocks first to last, by a walk through all blocks of f. */
-static void drop_walk_locked(
-	struct cache_file *f, uint64_t first, uint64_t last, struct cache_wait_list *ready)
+static void drop_walk_locked(struct cache_file *f, uint64_t first, uint64_t last,
+	struct cache_wait_list *ready) REQUIRES(f->lock)
 {
 	struct cache_block *b, *next;
 

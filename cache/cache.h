@@ -89,11 +89,12 @@ LIST_HEAD(cache_chain, cache_block);
 struct cache_file {
 	atomic_uint count;   /* blocks, READING ones included; changed under lock */
 	atomic_uint drops;   /* calls of cache_drop() */
-	struct mutex lock;   /* of the fields below */
-	struct cache *cache; /* NULL until there was a block */
-	unsigned nchains;    /* a power of two, or 0 */
-	struct cache_chain *chains;
-	struct cache_chain ends; /* blocks that end with the file, as far as is known */
+	struct mutex lock;   /* taken before cache.lock; guards the blocks, too */
+	struct cache *cache; /* constant once there was a block; NULL before; set under lock */
+	unsigned nchains GUARDED_BY(lock); /* a power of two, or 0 */
+	struct cache_chain *chains GUARDED_BY(lock);
+	/* blocks that end with the file, as far as is known */
+	struct cache_chain ends GUARDED_BY(lock);
 };
 
 typedef _Atomic uint64_t cache_counter;

@@ -130,20 +130,22 @@ struct written {
 	struct filedata *data;
 	atomic_bool failing;
 	_Atomic uint64_t redone_at; /* when lost data last became NEW; 0: never */
-	struct mutex lock;	    /* of the fields below */
-	struct writeback *all;	    /* NULL until there was an extent */
-	struct dirty_file dirty;
-	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */
-	uint64_t next_id;
-	struct writeback_waits waits;
-	uint64_t since;	     /* when the oldest NEW extent was made, on clock_ns() */
-	uint64_t kept_since; /* when the oldest UNSTABLE extent became UNSTABLE, roughly */
-	uint64_t kept_last;  /* when the newest UNSTABLE extent became UNSTABLE */
-	bool committing;
-	bool stuck;   /* the last COMMIT failed: no other is sent until a caller waits */
-	bool starved; /* memory was too short to send all data that a caller waits for */
-	bool listed;  /* writeback.lock */
-	LIST_ENTRY(written) link;
+	struct mutex lock;	    /* taken before writeback.lock */
+	struct writeback *all; /* constant once there was an extent; NULL before; set under lock */
+	struct dirty_file dirty; /* under lock, but for its atomic fields */
+	GUARDED_BY(lock) TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */
+	uint64_t next_id GUARDED_BY(lock);
+	struct writeback_waits waits GUARDED_BY(lock);
+	uint64_t since GUARDED_BY(lock); /* when the oldest NEW extent was made, on clock_ns() */
+	/* when the oldest and the newest UNSTABLE extent became UNSTABLE, the oldest roughly */
+	uint64_t kept_since GUARDED_BY(lock), kept_last GUARDED_BY(lock);
+	bool committing GUARDED_BY(lock);
+	/* the last COMMIT failed: no other is sent until a caller waits */
+	bool stuck GUARDED_BY(lock);
+	/* memory was too short to send all data that a caller waits for */
+	bool starved GUARDED_BY(lock);
+	bool listed GUARDED_BY(lock); /* changed under writeback.lock, too */
+	LIST_ENTRY(written) link;     /* writeback.lock */
 };
 
 /* A writer's wait for room. ready() as in struct writeback_wait. */

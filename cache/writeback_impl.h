@@ -46,12 +46,12 @@ struct writeback {
 	uint32_t wsize;
 	struct batch_pool parts;
 	struct writeback_stats stats;
-	struct mutex lock; /* of the fields below */
-	SLIST_HEAD(, writeout) spare;
-	unsigned under_way;
-	LIST_HEAD(, written) files; /* files that have extents */
-	TAILQ_HEAD(room_list, writeback_room) rooms;
-	uint64_t next_room;
+	struct mutex lock; /* taken after written.lock */
+	GUARDED_BY(lock) SLIST_HEAD(, writeout) spare;
+	unsigned under_way GUARDED_BY(lock);
+	GUARDED_BY(lock) LIST_HEAD(, written) files; /* files that have extents */
+	GUARDED_BY(lock) TAILQ_HEAD(room_list, writeback_room) rooms;
+	uint64_t next_room GUARDED_BY(lock);
 };
 
 static inline void writeback_count(_Atomic uint64_t *counter, uint64_t n)
@@ -59,30 +59,29 @@ static inline void writeback_count(_Atomic uint64_t *counter, uint64_t n)
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-/* --- written.c. _locked: under the file's lock -------------------------------------------------
- */
+/* --- written.c -------------------------------------------------------------------------------- */
 
 /* f belongs to `all` from now on. */
-void written_join_locked(struct written *f, struct writeback *all);
+void written_join_locked(struct written *f, struct writeback *all) REQUIRES(f->lock);
 /* Puts f on the list of files with extents, or takes f off, as f has extents or not. */
-void written_list_locked(struct written *f);
+void written_list_locked(struct written *f) REQUIRES(f->lock);
 /* An operation of f has ended. Ends the waits that are complete, and sends a COMMIT if needed. */
 void written_look(struct written *f);
 /* All NEW data has been sent, unless memory was short. The waits now wait for the WRITEs sent so
  * far. */
-void written_all_sent_locked(struct written *f);
+void written_all_sent_locked(struct written *f) REQUIRES(f->lock);
 /* After an answer with another verifier. written_redo_locked(): the UNSTABLE data becomes NEW.
  * written_redone(): then, without the lock, sends the NEW data. */
-void written_redo_locked(struct written *f);
+void written_redo_locked(struct written *f) REQUIRES(f->lock);
 void written_redone(struct written *f);
 /* nfs_lock_guard() for len bytes at off that `by`, a writer, has written. */
 uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len);
 /* More data of f is about to be UNSTABLE. */
-void written_keeps_locked(struct written *f);
+void written_keeps_locked(struct written *f) REQUIRES(f->lock);
 /* Is the UNSTABLE data of f old enough for a COMMIT although no program waits? */
-bool written_is_old_locked(const struct written *f);
+bool written_is_old_locked(const struct written *f) REQUIRES(f->lock);
 /* May a COMMIT of f be sent? If so, the caller must call writeout_commit(). */
-bool written_commits_locked(struct written *f);
+bool written_commits_locked(struct written *f) REQUIRES(f->lock);
 /* Does the verdict on a verifier tell of a restart? */
 bool written_restarted(enum filedata_verf is);
 /* The server refuses a COMMIT of f with the credential *by. COMMIT_AGAIN: try the credential of a
@@ -102,7 +101,7 @@ void writeout_send_to(struct written *f, uint64_t end);
  * begin, with an operation that a WRITE may carry, or NULL. */
 void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w);
 /* w does not wait any more: no WRITE reports to w. */
-void writeout_forget_locked(struct written *f, const struct writeback_wait *w);
+void writeout_forget_locked(struct written *f, const struct writeback_wait *w) REQUIRES(f->lock);
 /* Sends a COMMIT. The caller has set f->committing. */
 void writeout_commit(struct written *f);
 /* Frees a spare writeout. */

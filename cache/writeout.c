@@ -188,6 +188,7 @@ static uint64_t run_len(struct dirty_extent *const run[], unsigned n)
 
 /* Makes one WRITE of the n NEW extents of x->run. */
 static void write_begin_locked(struct written *f, struct writeout *x, unsigned n, bool stable)
+	REQUIRES(f->lock)
 {
 	f->all->ops->hold(f);
 	x->f = f;
@@ -207,6 +208,7 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 
 /* Is the run all data that the server does not have? */
 static bool is_last_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+	REQUIRES(f->lock)
 {
 	return dirty_bytes(&f->dirty, DIRTY_NEW) == run_len(run, n) &&
 	       !dirty_bytes(&f->dirty, DIRTY_WRITING);
@@ -214,6 +216,7 @@ static bool is_last_locked(struct written *f, struct dirty_extent *run[], unsign
 
 /* Is the run all data that is not safe? */
 static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+	REQUIRES(f->lock)
 {
 	uint64_t gen;
 
@@ -222,6 +225,7 @@ static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigne
 
 /* Is the run probably the whole file: small, and the file's first WRITE? */
 static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+	REQUIRES(f->lock)
 {
 	return !f->next_id && !run[0]->off && run_len(run, n) <= WHOLE_FILE_MAX;
 }
@@ -229,6 +233,7 @@ static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsig
 /* Makes x, which is about to be sent, carry the operation of w. Attributes may only be set behind
  * data that will not be written again. */
 static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w)
+	REQUIRES(f->lock)
 {
 	if (x->n && run_len(x->run, x->n) <= f->all->wsize && rpc_same_cred(w->cred, x->by->cred) &&
 		(x->stable == NFS_FILE_SYNC || !w->then->set.mask)) {
@@ -238,7 +243,7 @@ static void carry_locked(struct written *f, struct writeout *x, struct writeback
 	}
 }
 
-void writeout_forget_locked(struct written *f, const struct writeback_wait *w)
+void writeout_forget_locked(struct written *f, const struct writeback_wait *w) REQUIRES(f->lock)
 {
 	struct writeout *x;
 

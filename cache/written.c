@@ -22,7 +22,7 @@
 
 /* UNSTABLE data is to be written again, so every wait starts anew. The result of a COMMIT in flight
  * has no meaning for the waits any more. */
-static void begin_again_locked(struct written *f, unsigned round)
+static void begin_again_locked(struct written *f, unsigned round) REQUIRES(f->lock)
 {
 	struct writeback_wait *w;
 
@@ -44,9 +44,9 @@ void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *d
 
 void written_finish(struct written *f)
 {
+	mutex_destroy(&f->lock);
 	assert(TAILQ_EMPTY(&f->waits) && !f->listed);
 	dirty_finish(&f->dirty);
-	mutex_destroy(&f->lock);
 }
 
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
@@ -105,7 +105,7 @@ bool written_is_one(struct written *f, bool whole)
 	return one;
 }
 
-void written_join_locked(struct written *f, struct writeback *all)
+void written_join_locked(struct written *f, struct writeback *all) REQUIRES(f->lock)
 {
 	if (f->all)
 		return;
@@ -113,7 +113,7 @@ void written_join_locked(struct written *f, struct writeback *all)
 	f->dirty.memory = &all->memory;
 }
 
-void written_list_locked(struct written *f)
+void written_list_locked(struct written *f) REQUIRES(f->lock)
 {
 	struct writeback *all = f->all;
 	bool any = !RB_EMPTY(&f->dirty.tree);
@@ -131,7 +131,7 @@ void written_list_locked(struct written *f)
 
 /* The server may have lost bytes of f, and another client may have written in the same place: a
  * loss. */
-static void give_up_locked(struct written *f)
+static void give_up_locked(struct written *f) REQUIRES(f->lock)
 {
 	if (!f->dirty.given_up)
 		return;
@@ -229,7 +229,7 @@ bool writeback_close(struct writer *by)
 
 /* --- a server that has restarted -------------------------------------------------------------- */
 
-void written_all_sent_locked(struct written *f)
+void written_all_sent_locked(struct written *f) REQUIRES(f->lock)
 {
 	struct writeback_wait *w;
 
@@ -247,7 +247,7 @@ uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
 	return nfs_lock_guard(w->to->all->client, w->open, off, off + len - 1);
 }
 
-void written_redo_locked(struct written *f)
+void written_redo_locked(struct written *f) REQUIRES(f->lock)
 {
 	filedata_redone(f->data);
 	begin_again_locked(f, 1);
@@ -292,14 +292,14 @@ bool written_restarted(enum filedata_verf is)
 
 /* --- COMMITs without a waiting program -------------------------------------------------------- */
 
-void written_keeps_locked(struct written *f)
+void written_keeps_locked(struct written *f) REQUIRES(f->lock)
 {
 	f->kept_last = clock_ns();
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		f->kept_since = f->kept_last;
 }
 
-bool written_is_old_locked(const struct written *f)
+bool written_is_old_locked(const struct written *f) REQUIRES(f->lock)
 {
 	uint64_t now = clock_ns();
 
@@ -307,7 +307,7 @@ bool written_is_old_locked(const struct written *f)
 	       (f->kept_last + COMMIT_IDLE_NS <= now || f->kept_since + COMMIT_AGE_NS <= now);
 }
 
-bool written_commits_locked(struct written *f)
+bool written_commits_locked(struct written *f) REQUIRES(f->lock)
 {
 	if (f->committing || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return false;
@@ -331,7 +331,7 @@ void writeback_commit(struct written *f)
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static void wait_ends_locked(
-	struct written *f, struct writeback_wait *w, struct writeback_waits *done)
+	struct written *f, struct writeback_wait *w, struct writeback_waits *done) REQUIRES(f->lock)
 {
 	TAILQ_REMOVE(&f->waits, w, link);
 	w->waits = false;
@@ -341,6 +341,7 @@ static void wait_ends_locked(
 
 /* A COMMIT with gen has failed, or has made all data safe. Ends the waits that need the COMMIT. */
 static void committed_locked(struct written *f, uint64_t gen, struct writeback_waits *done)
+	REQUIRES(f->lock)
 {
 	struct writeback_wait *w, *next;
 
@@ -408,7 +409,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 }
 
 /* True: the wait of w is over. Sets w->commits if a COMMIT is needed. */
-static bool is_done_locked(struct written *f, struct writeback_wait *w)
+static bool is_done_locked(struct written *f, struct writeback_wait *w) REQUIRES(f->lock)
 {
 	const struct writeout *first = TAILQ_FIRST(&f->under_way);
 

@@ -71,13 +71,13 @@ struct writeback *writeback_free(struct writeback *all)
 
 	if (!all)
 		return NULL;
+	mutex_destroy(&all->lock);
 	assert(!all->under_way && LIST_EMPTY(&all->files));
 	while ((x = SLIST_FIRST(&all->spare))) {
 		SLIST_REMOVE_HEAD(&all->spare, spare);
 		writeout_destroy(x);
 	}
 	batch_pool_finish(&all->parts);
-	mutex_destroy(&all->lock);
 	free(all);
 	return NULL;
 }
@@ -116,7 +116,7 @@ static void put_end(struct written *f, uint64_t end, bool whole)
 }
 
 /* Before a put: from now on f has NEW data. */
-static void put_begin_locked(struct written *f, struct writeback *all)
+static void put_begin_locked(struct written *f, struct writeback *all) REQUIRES(f->lock)
 {
 	written_join_locked(f, all);
 	if (!dirty_bytes(&f->dirty, DIRTY_NEW))

@@ -3,19 +3,17 @@
  *
  * lock: the mutexes and the rwlock of pthreads, with annotations that clang checks.
  *
- * The annotations say which lock guards a member, which lock a function needs, and which lock a
- * thread takes first. tests/source/locks compiles the product with clang 19, the first version that
- * takes the name of another member within a struct in C. For all other compilers the annotations
- * are empty. The functions are inline: a lock costs what pthreads take.
+ * An annotation says which lock guards a member, which lock a function needs, and which lock a
+ * thread takes first. tests/source/locks has clang 19 check the product: no older clang can name
+ * another member of a struct in C. For all other compilers the annotations are empty. The functions
+ * are inline: a lock costs the call of pthreads alone.
  *
- * The analysis looks at one function at a time. For a member that a lock of the same struct guards,
- * the analysis accepts the lock of any object of that type. For a member that another object's lock
- * guards, GUARDED_BY(owner->lock), the analysis accepts each expression that ends like the declared
- * one.
+ * The analysis looks at one function at a time. It tells locks apart by member, not by object: for
+ * a guarded member, clang accepts the lock of any object of the type.
  *
  * mutex_init() and mutex_destroy() also tell the analysis that no other thread reaches the object:
- * the rest of the function may use all that the mutex guards. So a function that ends an object
- * begins with mutex_destroy(). mutex_alone() tells the same at other places.
+ * the rest of the function may use all members that the mutex guards. So a function that ends an
+ * object begins with mutex_destroy(). mutex_alone() tells the same at other places.
  */
 #ifndef RNFS_TRANSPORT_LOCK_H
 #define RNFS_TRANSPORT_LOCK_H
@@ -30,29 +28,28 @@
 #define LOCK_ATTRIBUTE(x)
 #endif
 
-/* Of a struct: it is a lock. */
+/* Of a struct: the struct is a lock. */
 #define LOCK_TYPE(name) LOCK_ATTRIBUTE(capability(name))
 
-/* Of a member or a variable: for each use the lock must be held. PT_: for each use of the target.
- */
+/* Of a member or a variable: each use needs the lock. PT_: each use of the target. */
 #define GUARDED_BY(lock)    LOCK_ATTRIBUTE(guarded_by(&lock))
 #define PT_GUARDED_BY(lock) LOCK_ATTRIBUTE(pt_guarded_by(&lock))
-/* Of a lock: a thread that takes both takes this one first, or last. */
+/* Of a lock: a thread that needs both takes the annotated one first, or last. */
 #define ACQUIRED_BEFORE(lock) LOCK_ATTRIBUTE(acquired_before(&lock))
 #define ACQUIRED_AFTER(lock)  LOCK_ATTRIBUTE(acquired_after(&lock))
 
-/* Of a function: the caller holds the locks; holds them at least to read; holds none of them. */
+/* Of a function: the caller holds the locks; holds them at least to read; holds none. */
 #define REQUIRES(...)	     LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define REQUIRES_SHARED(...) LOCK_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
 #define EXCLUDES(...)	     LOCK_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-/* Of a function: takes the locks; gives them back; takes them if the result is `result`. */
+/* Of a function: takes the locks; releases them; takes them if the result is `result`. */
 #define ACQUIRE(...)		 LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define ACQUIRE_SHARED(...)	 LOCK_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
 #define RELEASE(...)		 LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define RELEASE_GENERIC(...)	 LOCK_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
 #define TRY_ACQUIRE(result, ...) LOCK_ATTRIBUTE(try_acquire_capability(result, __VA_ARGS__))
 #define ASSERT_HELD(...)	 LOCK_ATTRIBUTE(assert_capability(__VA_ARGS__))
-/* Of a function: the analysis cannot follow its locks. A comment says why. */
+/* Of a function: the analysis cannot follow the locks. A comment says why. */
 #define NO_LOCK_ANALYSIS LOCK_ATTRIBUTE(no_thread_safety_analysis)
 
 struct LOCK_TYPE("mutex") mutex {
@@ -89,8 +86,8 @@ static inline void mutex_unlock(struct mutex *m) RELEASE(*m) NO_LOCK_ANALYSIS
 	pthread_mutex_unlock(&m->m);
 }
 
-/* Only this thread reaches what m guards, or m needs no lock for another reason, which a comment
- * gives. Does nothing. */
+/* Tells the analysis that only this thread reaches the members that m guards. Does nothing. A
+ * comment at the call gives the reason. */
 static inline void mutex_alone(const struct mutex *m) ASSERT_HELD(*m) NO_LOCK_ANALYSIS
 {
 	(void)m;
