@@ -141,9 +141,16 @@ static bool is_all(struct request *r)
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }
 
+/* Would the data be gathered if there were memory for it? No copy is kept of a WRITE that r sends
+ * itself, so data that is not stable would be lost in a restart of the server. */
+static bool lacks_copy(const struct request *r)
+{
+	return write_is_gathered(r->fs, r->file, r->u.io.flags, r->u.io.writepage);
+}
+
 enum nfs_stable write_stable(struct request *r)
 {
-	if (is_all(r))
+	if (is_all(r) || lacks_copy(r))
 		return NFS_FILE_SYNC;
 	if (r->u.io.writepage || !(r->u.io.flags & O_DSYNC))
 		return NFS_UNSTABLE;
