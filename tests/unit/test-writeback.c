@@ -337,6 +337,33 @@ static unsigned opens_of(struct inode *ino)
 	return n;
 }
 
+static enum nfs_stable last_stable;
+
+static bool note_stable(struct nfs_op *op)
+{
+	if (op->type == NFS_WRITE)
+		last_stable = op->u.write.stable;
+	return false;
+}
+
+/* The server restarts, and no copy is there to be written again. */
+static void what_no_copy_is_kept_of_is_written_stably(void **state)
+{
+	size_t limit = fs->data_limit;
+
+	fake_knobs.script = note_stable;
+	fs->data_limit = 0;
+	put(0, 4096);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(last_stable, NFS_FILE_SYNC);
+	fs->data_limit = limit;
+	put(4096, LARGE);
+	assert_int_equal(last_stable, NFS_UNSTABLE);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	expect(0, 4096 + LARGE);
+}
+
 /* An open that waits for a WRITE is answered, and lets go of its references. */
 static void who_opens_and_is_killed_leaves_nothing(void **state)
 {
@@ -421,6 +448,7 @@ int main(void)
 		GATHER_TEST(a_writer_waits_for_room),
 		GATHER_TEST(who_is_killed_does_not_wait),
 		GATHER_TEST(what_is_kept_makes_room_for_who_reads),
+		GATHER_TEST(what_no_copy_is_kept_of_is_written_stably),
 		GATHER_TEST(who_opens_and_is_killed_leaves_nothing),
 		GATHER_TEST(what_comes_after_flush_is_written_by_release),
 		GATHER_TEST(what_is_written_short_goes_on),
