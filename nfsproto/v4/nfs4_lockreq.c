@@ -448,6 +448,10 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 	if (*error)
 		return false;
 	if (req->type == F_UNLCK) {
+		/* If the answer is lost in a restart of the server, the server may have executed
+		 * the LOCKU, and another client may have got the lock: no reclaim of the range. */
+		if (!ctx->local)
+			unlocked_locked(c, req);
 		*kind = NFS4_K_LOCKU;
 		return true;
 	}
