@@ -254,6 +254,8 @@ struct nfs3_nlm_answer nfs3_nlm_lock(struct nfs3_client *c, struct nfs3_lock_ctx
 	if (!ctx->held)
 		ctx->held = nfs3_held_note(
 			&c->nlm->held, &(struct nfs3_held_owner){ctx->fh, ctx->svid, ctx->cred});
+	if (!reclaim)
+		ctx->unlocking = false; /* the owner's next lock comes behind the unlock */
 	a = call(c, ctx, &k, start, end);
 	if (a.what > NFS3_NLM_ABSENT)
 		nfs3_nlm_ctx_doubt(ctx, start, end);
@@ -264,8 +266,13 @@ struct nfs3_nlm_answer nfs3_nlm_unlock(
 	struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end)
 {
 	struct nlm_call k = {.proc = NLM4PROC_UNLOCK};
-	struct nfs3_nlm_answer a = call(c, ctx, &k, start, end);
+	struct nfs3_nlm_answer a;
 
+	ctx->unlocking = true;
+	ctx->unlocking_start = start;
+	ctx->unlocking_end = end;
+	a = call(c, ctx, &k, start, end);
+	ctx->unlocking = nfs3_nlm_unknown(&a);
 	if (a.what != NFS3_NLM_DONE)
 		nfs3_nlm_ctx_doubt(ctx, start, end);
 	else if (start <= ctx->unsure_start && end >= ctx->unsure_end)

@@ -91,6 +91,13 @@ static bool is_doubted(struct nfs3_nlm *n)
 	return doubted;
 }
 
+/* Was an UNLOCK of the whole range sent, and not answered? The server may have executed the UNLOCK,
+ * and another client may have got the lock. The UNLOCK is sent again after the claims. */
+static bool is_going(const struct nfs3_lock_ctx *ctx, const struct lock_range *r)
+{
+	return ctx->unlocking && ctx->unlocking_start <= r->first && r->last <= ctx->unlocking_end;
+}
+
 /* Claims ctx's locks. False: some could not be decided now. */
 static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
 {
@@ -99,7 +106,7 @@ static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
 	while (i < ctx->ranges.n) {
 		struct lock_range r = ctx->ranges.range[i];
 		const char *why = "";
-		enum claim verdict = claim_range(c, ctx, &r, &why);
+		enum claim verdict = is_going(ctx, &r) ? CLAIM_HELD : claim_range(c, ctx, &r, &why);
 
 		if (verdict == CLAIM_LOST && is_doubted(c->nlm))
 			verdict = CLAIM_LATER;

@@ -49,6 +49,8 @@ struct nfs3_lock_ctx { /* one owner's locks in one file */
 	uint32_t held; /* the owner's number in nfs3_held; 0: none */
 	bool unsure;   /* the server may hold more than ranges say, within: */
 	uint64_t unsure_start, unsure_end;
+	bool unlocking; /* an UNLOCK without an answer so far, of: */
+	uint64_t unlocking_start, unlocking_end;
 	struct nfs_open *open; /* referenced: the open file of the last lock request; or NULL */
 	bool counted;	       /* counted in open->locks: locks are held */
 	bool lost;	       /* counted in open->locks_lost */
