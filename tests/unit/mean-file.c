@@ -234,6 +234,17 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	return NFS4_OK;
 }
 
+static uint32_t do_locku(struct run *r, const struct nfs4_locku_args *a)
+{
+	uint32_t status = mean_locku(&r->s->locks, r->x, a);
+
+	if (mean_quirky(r->s, Q_CUT_UNLOCK)) {
+		atomic_store(&r->s->cut, true);
+		mean_reboot_locked(r->s);
+	}
+	return status;
+}
+
 /* Of the type (never a directory here), of the handle, or of the size. */
 static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 {
@@ -482,7 +493,7 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 		i = a->u.lock.new_owner ? find_open(s, &a->u.lock.open_stateid) : -1;
 		return mean_lock(&s->locks, r->x, &a->u.lock, i < 0 ? 0 : s->opens[i].id);
 	case OP_LOCKU:
-		return mean_locku(&s->locks, r->x, &a->u.locku);
+		return do_locku(r, &a->u.locku);
 	case OP_LOCKT:
 		return mean_lockt(&s->locks, r->x, &a->u.lockt);
 	case OP_DELEGRETURN:

@@ -46,6 +46,7 @@ enum quirk {
 	Q_BUSY,		   /* an OPEN is carried out, but the answer is DELAY */
 	Q_CUT_OPEN,	   /* an OPEN is carried out, then the connection is closed */
 	Q_CUT_REBOOT,	   /* as Q_CUT, and the server restarts */
+	Q_CUT_UNLOCK,	   /* a LOCKU is carried out, and the server restarts without an answer */
 };
 
 struct mean_srv {

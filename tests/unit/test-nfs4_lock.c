@@ -649,6 +649,25 @@ static void test_append_under_a_lock(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server has executed the LOCKU, and another client may have had the lock since. */
+static void test_unlocked_before_a_restart(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
+	fix_quirk(f, Q_CUT_UNLOCK);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
+	assert_int_equal(f->srv.locks.reclaims, 1);
+	assert_true(has(f, 20, 29, true));
+	assert_int_equal(held(f), 1);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
 static void lock_is_lost(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
 {
 	uint32_t n;
@@ -877,6 +896,7 @@ int main(void)
 		ON_MOUNT(test_unreadable),
 		cmocka_unit_test_setup_teardown(test_soft_doubt, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_append_under_a_lock),
+		ON_MOUNT(test_unlocked_before_a_restart),
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_reclaim_delayed),
 		ON_MOUNT(test_lost),
