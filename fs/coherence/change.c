@@ -77,6 +77,12 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
 	return rc;
 }
 
+void change_await_notices(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->view.notifying);
+	pthread_mutex_unlock(&ino->view.notifying);
+}
+
 void change_doubt_set_id(const struct fs *fs, struct inode *ino)
 {
 	uint64_t seen;

@@ -46,6 +46,11 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from);
 /* change_notify() with the pages of [from, from + len) only; len 0: to the end. */
 int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len);
+/* Waits until other threads have sent the notifications about attributes that they have already
+ * decided to send. The kernel does not make such a thread wait for pages. To be called before a
+ * lock is answered: a late notification makes the kernel discard the attributes that the holder of
+ * the lock asks for. */
+void change_await_notices(struct inode *ino);
 /* An answer to an append with the data in the wrong place (append.c) may be in flight beside
  * attributes that the server was asked for at `asked`, for a GETATTR that the kernel sent at
  * `born`. Is it then unknown whether the kernel takes the attributes? If so, this function has made

@@ -66,6 +66,7 @@ static void inval_one_locked(struct inval *v)
 		rc = 0;
 	else
 		rc = change_notify_range(v->fs, ino, from, len);
+	change_await_notices(ino);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
 		log_ctrl("invalidating the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));
