@@ -29,10 +29,11 @@ struct server {
 	bool ends;
 };
 
-/* A mount returns a recalled delegation before the server would revoke the delegation. */
+/* A mount returns a recalled delegation before the server would revoke the delegation. A lost
+ * session may take a CB_RECALL along, which the server repeats after 5 s. */
 static void check_recalls(const struct server *s)
 {
-	unsigned patience = ways.lease_s / 2 < RECALL_S ? ways.lease_s / 2 : RECALL_S;
+	unsigned most = ways.lease_s * 3 / 4, patience = most < RECALL_S ? most : RECALL_S;
 	uint64_t now = clock_ns();
 	const struct st *st;
 
