@@ -99,8 +99,8 @@ struct request {
 	 * most RPCs */
 	atomic_uint rpcs, waits, step_rpcs;
 	TAILQ_ENTRY(request) live;
-	SLIST_ENTRY(request)
-	free; /* also used by the lists of waiting requests in silly.c and opening.c */
+	/* also used by the lists of waiting requests in silly.c and opening.c */
+	SLIST_ENTRY(request) free;
 	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c, turn.c or repeat.c */
 	uint64_t turn_since;	    /* when the wait in turn.c began; 0: no wait */
 
@@ -141,8 +141,8 @@ struct request {
 
 	struct {		  /* of a READ or WRITE, in order.c, under its lock */
 		struct inode *of; /* a reference; NULL: the request is not in the list */
-		request_step_fn
-			*freed; /* called first by request_free() if the request is in the list */
+		/* called first by request_free() if the request is in the list */
+		request_step_fn *freed;
 		uint64_t first, last; /* pages */
 		LIST_ENTRY(request) link;
 		TAILQ_ENTRY(request) wait;
