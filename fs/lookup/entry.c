@@ -259,7 +259,7 @@ static void reply(struct request *r)
 {
 	struct inode *ino = entry_of(r)->inode;
 	/* the kernel takes attributes of a new file in any case: they count as asked for now */
-	uint64_t born = r->turn_since ? r->born : entry_of(r)->asked;
+	uint64_t born = r->turn.since ? r->born : entry_of(r)->asked;
 	struct fuse_entry_param e;
 
 	entry_fill(r->fs, r->dir, r->name, ino, entry_of(r)->attr, entry_of(r)->asked,
