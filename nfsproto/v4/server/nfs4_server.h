@@ -15,7 +15,7 @@
  *     nfs4_recover.c      the work of that thread after a loss
  *     nfs4_cb_run.c       the callback service (nfs4_cb.h)
  *
- * A mount (nfs4_client.h) that uses a server is a struct nfs4_user here. The server reaches the
+ * A mount (nfs4_mount.h) that uses a server is a struct nfs4_user here. The server reaches the
  * user only through the user's table of upcalls. There may be several users, and none. Each user
  * has one reference to the server. The server ends with the last reference.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of delegations (nfsproto/v4/nfs4_deleg.h): the wants in OPEN, local opens, recalls,
- * losses, and hostile servers.
+ * Unit tests of delegations (nfsproto/v4/mount/nfs4_deleg.h): the wants in OPEN, local opens,
+ * recalls, losses, and hostile servers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

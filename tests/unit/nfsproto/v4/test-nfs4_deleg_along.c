@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of delegations that go back with a REMOVE or RENAME
- * (nfsproto/v4/nfs4_deleg_along.c).
+ * (nfsproto/v4/mount/nfs4_deleg_along.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 static struct fix *fixture;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of delegations to write (nfsproto/v4/nfs4_deleg.h): the opens that want one, local
- * opens
- * to write, the flush before a return, and the answers about the file meanwhile.
+ * Unit tests of delegations to write (nfsproto/v4/mount/nfs4_deleg.h): the opens that want one,
+ * local opens to write, the flush before a return, and the answers about the file meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_locations.
+ * Unit tests of nfsproto/v4/ops/nfs4_locations.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_locations.h"
+#include "nfsproto/v4/ops/nfs4_locations.h"
 #include "transport/log.h"
 
 static void put_names(struct xdr_out *x, const char *const *names, uint32_t n)

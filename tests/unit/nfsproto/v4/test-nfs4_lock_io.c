@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_io: which I/O relies on which lock, and with which stateid.
+ * Unit tests of nfsproto/v4/mount/nfs4_lock_io: which I/O relies on which lock, and with which
+ * stateid.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_local: locks of files with a write delegation.
+ * Unit tests of nfsproto/v4/mount/nfs4_lock_local: locks of files with a write delegation.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 #define TOP UINT64_MAX

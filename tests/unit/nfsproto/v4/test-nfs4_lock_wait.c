@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_lock_wait: the order of the waiting requests, the wake-ups, and
- * the
- * turns. No request is sent: all contexts are suspect, so requests with a turn stay READY.
+ * Unit tests of nfsproto/v4/mount/nfs4_lock_wait: the order of the waiting requests, the wake-ups,
+ * and the turns. No request is sent: all contexts are suspect, so requests with a turn stay READY.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_open and nfs4_open_recover: the arguments of OPEN, lost answers,
- * state that is lost and recovered or not, delegations on their way back.
+ * Unit tests of nfsproto/v4/mount/nfs4_open and nfs4_open_recover: the arguments of OPEN, lost
+ * answers, state that is lost and recovered or not, delegations on their way back.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_open: the operations that go with an OPEN in the COMPOUND: the
- * caller's rights and the first data of the file.
+ * Unit tests of nfsproto/v4/ops/nfs4_ops_open: the operations that go with an OPEN in the COMPOUND:
+ * the caller's rights and the first data of the file.
  */
 #include <errno.h>
 #include <fcntl.h>

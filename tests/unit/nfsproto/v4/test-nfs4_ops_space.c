@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_space: the results of good and bad answers.
+ * Unit tests of nfsproto/v4/ops/nfs4_ops_space: the results of good and bad answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

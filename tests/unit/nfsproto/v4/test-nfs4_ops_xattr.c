@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_ops_xattr: which requests are sent at all, and the results of
+ * Unit tests of nfsproto/v4/ops/nfs4_ops_xattr: which requests are sent at all, and the results of
  * answers.
  */
 #include <setjmp.h>

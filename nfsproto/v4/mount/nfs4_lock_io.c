@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {

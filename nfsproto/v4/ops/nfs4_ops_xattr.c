@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 #define LIST_MAX     65536u /* bytes of names, as listxattr(2) gives at most */

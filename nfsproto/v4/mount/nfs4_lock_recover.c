@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u /* most time for one step before the next attempt */

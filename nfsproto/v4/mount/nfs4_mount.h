@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_client: one mount with NFSv4.1 or later: an export of a server (nfs4_server.h), with the
+ * nfs4_mount: one mount with NFSv4.1 or later: an export of a server (nfs4_server.h), with the
  * open files and locks of the mount. Only files of nfsproto/v4 include this header, and no file
  * about the server does.
  *
  *     nfs4_client.c        the life of a mount, its ops, and the upcalls from its server
- *     nfs4_mount.c         the steps of mounting
+ *     nfs4_export.c        the steps of mounting
  *     nfs4_ops*.c          arguments and results of each kind of op (the table of kinds)
  *     nfs4_open.c          open state
  *     nfs4_open_recover.c  recovery of open state after a loss
@@ -19,11 +19,11 @@
  * slots.lock, nfs_open.lock. READ, WRITE and all ops that look at a file take none of the mount's
  * locks. Where the file is locked, they take locks.lock.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
-#define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
+#ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_MOUNT_H
+#define RNFS_NFSPROTO_V4_MOUNT_NFS4_MOUNT_H
 
-#include "nfsproto/v4/nfs4_deleg.h"
-#include "nfsproto/v4/nfs4_lock.h"
+#include "nfsproto/v4/mount/nfs4_deleg.h"
+#include "nfsproto/v4/mount/nfs4_lock.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/common/idmap.h"
 
@@ -150,7 +150,7 @@ int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
  * client has a reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
 struct nfs_client *nfs4_mount_on(
 	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
-/* nfs4_mount.c: the walk to the export, and its limits. 0, or -1 with *e set. */
+/* nfs4_export.c: the walk to the export, and its limits. 0, or -1 with *e set. */
 int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
 
 /* --- objects that have moved (nfs4_locations.c) -------------------------------------------- */

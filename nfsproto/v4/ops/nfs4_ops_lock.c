@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 static uint64_t wire_length(uint64_t start, uint64_t end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_mount: the steps of a mount once there is a server: the walk to the export and its limits;
+ * nfs4_export: the steps of a mount once there is a server: the walk to the export and its limits;
  * and a sentence for each way that a step can fail. The calls: nfs4_walk.c. If the server loses the
  * session meanwhile, the state manager makes another, and the step is taken again.
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -47,8 +47,8 @@
  * open file, so that the server refuses the I/O when the lock is gone. Otherwise the I/O has the
  * open's stateid.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_LOCK_H
-#define RNFS_NFSPROTO_V4_NFS4_LOCK_H
+#ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
+#define RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 #define COPY_MAX	 (64u << 20) /* bytes in one COPY: must end before the call times out */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_unsure.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 /* --- LOOKUP -------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 static const struct nfs_fh *file_of(const struct nfs_op *op, uint64_t *id)

@@ -43,8 +43,8 @@
  *     nfs4_deleg_recover.c after a restart of the server, or a revocation
  *     nfs4_ops_deleg.c     calls to the server
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_DELEG_H
-#define RNFS_NFSPROTO_V4_NFS4_DELEG_H
+#ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H
+#define RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H
 
 #include "nfsproto/v4/server/nfs4_task.h"
 

@@ -24,7 +24,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 /* Attributes not to be set by an exclusive create: the server may keep the verifier in the times

@@ -4,13 +4,13 @@
  * nfs4_locations: the consequences of NFS4ERR_MOVED. The op asks the server where the file system
  * is, the log gets a sentence, and the program gets EREMOTE.
  */
-#include "nfsproto/v4/nfs4_locations.h"
+#include "nfsproto/v4/ops/nfs4_locations.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/quote.h"

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 
 static bool same_fh(const struct nfs_fh *a, const struct nfs_fh *b)

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
  * nfs4_locations: the other places of a file system (fs_locations, RFC 8881 section 11.10.1), for
  * people to read. Referrals and migration are not followed.
  */
-#ifndef RNFS_NFSPROTO_V4_NFS4_LOCATIONS_H
-#define RNFS_NFSPROTO_V4_NFS4_LOCATIONS_H
+#ifndef RNFS_NFSPROTO_V4_OPS_NFS4_LOCATIONS_H
+#define RNFS_NFSPROTO_V4_OPS_NFS4_LOCATIONS_H
 
 #include <stddef.h>
 
