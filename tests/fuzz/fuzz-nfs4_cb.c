@@ -19,7 +19,7 @@ static struct nfs4_client c;
 
 static void start(void)
 {
-	nfs4_server_init(&srv);
+	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
 	nfs4_deleg_init(&c.delegs, false);
 	srv.minor = 2;

@@ -27,6 +27,9 @@
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/common/idmap.h"
 
+/* All kinds (nfs4_ops.c). */
+extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
+
 /* the coders, one pair per kind, in nfs4_ops.c, nfs4_ops_dir.c, nfs4_ops_open.c, nfs4_walk.c, ...
  */
 #define NFS4_CODERS(x)                                                                             \

@@ -25,7 +25,7 @@ static inline int locks_setup(void **state)
 {
 	struct locks *l = calloc(1, sizeof(*l));
 
-	nfs4_server_init(&l->srv);
+	nfs4_server_init(&l->srv, nfs4_kinds);
 	l->srv.lease_s = 30;
 	TAILQ_INIT(&l->c.opens);
 	nfs4_deleg_init(&l->c.delegs, false);

@@ -19,7 +19,7 @@ static int setup(void **state)
 {
 	memset(&srv, 0, sizeof(srv));
 	memset(&c, 0, sizeof(c));
-	nfs4_server_init(&srv);
+	nfs4_server_init(&srv, nfs4_kinds);
 	srv.minor = 2;
 	c.srv = &srv;
 	return 0;
