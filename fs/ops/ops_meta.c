@@ -335,7 +335,8 @@ static void setattr_flushed(struct request *r)
 /* Data written before must not change the times afterwards. A program that sets anything but the
  * size has probably written all data, and closes next. So if one WRITE is left, that WRITE is a
  * stable one, and no COMMIT follows; and SETATTR goes with the WRITE. (Not for a new owner: the
- * owner's name may have to be asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
+ * owner's name may have to be asked for elsewhere than on the server,
+ * nfsproto/v4/mount/nfs4_names.c.) */
 static void setattr_begin(struct request *r)
 {
 	const struct nfs_sattr *set = &setattr_of(r)->set;
