@@ -204,8 +204,8 @@ static void look(struct request *r)
 		stats_add(&stats->joined, 1);
 	} else if (found == CACHE_HIT &&
 		   (order_overtaken(r) ||
-			   written_may_be_lost(
-				   &f->inode->written, r->u.io.offset, r->batch.data.len) ||
+			   written_may_miss(&f->inode->written, r->u.io.offset,
+				   r->batch.data.len, r->u.io.sent) ||
 			   ends_too_early(f, r->u.io.offset, r->batch.data.len, &hit) ||
 			   must_repeat(
 				   f, r->u.io.offset, r->batch.data.len, &hit, r->born, r->pid))) {

@@ -236,7 +236,8 @@ struct request {
 			bool astray;	    /* counted in inode.append.astray */
 			bool asked;	    /* a READ: its parts are cut */
 			unsigned again;	    /* how often the server was asked again (ops_data.c) */
-			uint64_t sent;	    /* when the server was last asked */
+			/* when the server was last asked, or since then a READ began anew */
+			uint64_t sent;
 			/* A READ that may have to be repeated (repeat.c): since when the request
 			 * waits (0: no wait), the earliest time at which the kernel made the READ,
 			 * and where the file ends. */

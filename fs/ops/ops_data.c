@@ -52,6 +52,7 @@ static struct request *io_request(
 	r->file = f;
 	r->u.io.offset = off;
 	r->u.io.flags = fi->flags;
+	r->u.io.sent = r->born;
 	return r;
 }
 
@@ -165,8 +166,7 @@ static bool may_be_lost(struct request *r)
 {
 	struct written *w = &r->file->inode->written;
 
-	return (written_may_be_lost(w, r->u.io.offset, r->batch.data.len) ||
-		       written_redone_since(w, r->u.io.sent)) &&
+	return written_may_miss(w, r->u.io.offset, r->batch.data.len, r->u.io.sent) &&
 	       r->u.io.again++ < REPEAT_ASKS;
 }
 
@@ -217,9 +217,10 @@ static bool read_cut(struct request *r)
 /* Asks the server for all of r. */
 static void ask(struct request *r)
 {
+	uint64_t now = clock_ns();
 	struct part *p;
 
-	if (order_overtaken(r)) {
+	if (order_overtaken(r) || may_be_lost(r)) {
 		read_begin(r);
 		return;
 	}
@@ -228,7 +229,7 @@ static void ask(struct request *r)
 		return;
 	}
 	r->u.io.asked = true;
-	r->u.io.sent = clock_ns();
+	r->u.io.sent = now;
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
@@ -250,6 +251,7 @@ static void read_begin(struct request *r)
 
 	if (!(r->u.io.flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
+	r->u.io.sent = clock_ns();
 	if (!flush_before_read(ino, r->u.io.offset, r->batch.data.len) ||
 		!flush_waits(r, ino, flush_kept_level(ino, r->u.io.offset, r->batch.data.len),
 			read_flushed))
