@@ -219,12 +219,9 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
 /* The end in the file of the data that written_may_be_lost() means; 0: no such data. */
 uint64_t written_lost_end(struct written *f);
-/* Has the server lost data, and did the data become NEW after the time `sent`? A READ that was sent
- * before may have brought bytes of before the lost data. */
-static inline bool written_redone_since(const struct written *f, uint64_t sent)
-{
-	return atomic_load_explicit(&f->redone_at, memory_order_relaxed) >= sent;
-}
+/* May a READ of [off, off + len) that was sent at `sent` or later have brought bytes from before
+ * lost data? Yes, if the data may be lost, or has become NEW since. */
+bool written_may_miss(struct written *f, uint64_t off, uint64_t len, uint64_t sent);
 /* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Drops the
  * UNSTABLE data there that the server had at `since`: writing that data again would undo the
  * operation. */

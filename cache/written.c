@@ -72,6 +72,11 @@ bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
 	return may;
 }
 
+bool written_may_miss(struct written *f, uint64_t off, uint64_t len, uint64_t sent)
+{
+	return written_may_be_lost(f, off, len) || atomic_load(&f->redone_at) >= sent;
+}
+
 uint64_t written_lost_end(struct written *f)
 {
 	uint64_t lost_at, end;
@@ -258,11 +263,12 @@ void written_redo_locked(struct written *f) REQUIRES(f->lock)
 	f->others++;
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
+	/* before any data stops being UNSTABLE: written_may_miss() looks without the lock */
+	atomic_store(&f->redone_at, clock_ns());
 	dirty_redo(&f->dirty, filechange_replaced(&f->data->change), written_guard);
 	give_up_locked(f);
 	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
 		return;
-	atomic_store(&f->redone_at, clock_ns());
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);
 }
