@@ -16,6 +16,10 @@
 #include <time.h>
 
 #include "nfsproto/v4/nfs4_backend.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/ops/nfs4_locations.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/ops/nfs4_ops_xattr.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfs4-any.h"
 
 struct answer {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "nfs4-answer.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
 
 static struct answer a;
 static struct nfs4_server srv;

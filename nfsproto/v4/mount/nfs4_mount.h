@@ -7,7 +7,6 @@
  *
  *     nfs4_client.c        the life of a mount, its ops, and the upcalls from its server
  *     nfs4_export.c        the steps of mounting
- *     nfs4_ops*.c          arguments and results of each kind of op (the table of kinds)
  *     nfs4_open.c          open state
  *     nfs4_open_recover.c  recovery of open state after a loss
  *     nfs4_deleg*.c        delegations (nfs4_deleg.h)
@@ -27,85 +26,6 @@
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/common/idmap.h"
 
-/* the coders, one pair per kind, in nfs4_ops.c, nfs4_ops_dir.c, nfs4_ops_open.c, nfs4_walk.c, ...
- */
-#define NFS4_CODERS(x)                                                                             \
-	void nfs4_put_##x(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);          \
-	enum nfs_outcome nfs4_get_##x(                                                             \
-		struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
-NFS4_CODERS(op_lookup);
-NFS4_CODERS(op_getattr);
-NFS4_CODERS(op_setattr);
-NFS4_CODERS(op_access);
-NFS4_CODERS(op_readlink);
-NFS4_CODERS(op_open);
-NFS4_CODERS(op_close);
-NFS4_CODERS(op_read);
-NFS4_CODERS(op_write);
-NFS4_CODERS(op_append);
-NFS4_CODERS(op_commit);
-NFS4_CODERS(op_create);
-NFS4_CODERS(op_remove);
-NFS4_CODERS(op_rename);
-NFS4_CODERS(op_link);
-NFS4_CODERS(op_readdir);
-NFS4_CODERS(op_statfs);
-NFS4_CODERS(op_lookup_after);
-NFS4_CODERS(op_look);
-NFS4_CODERS(op_getattr_after);
-NFS4_CODERS(op_open_setattr);
-NFS4_CODERS(op_open_undo);
-NFS4_CODERS(op_open_more);
-NFS4_CODERS(op_lock);
-NFS4_CODERS(op_locku);
-NFS4_CODERS(op_lockt);
-NFS4_CODERS(op_lock_free);
-NFS4_CODERS(op_seek);
-NFS4_CODERS(op_allocate);
-NFS4_CODERS(op_clone);
-NFS4_CODERS(op_copy);
-NFS4_CODERS(op_offload_status);
-NFS4_CODERS(op_offload_cancel);
-NFS4_CODERS(op_read_plus);
-NFS4_CODERS(op_getxattr);
-NFS4_CODERS(op_setxattr);
-NFS4_CODERS(op_listxattr);
-NFS4_CODERS(op_removexattr);
-NFS4_CODERS(op_getacl);
-NFS4_CODERS(op_setacl);
-NFS4_CODERS(op_delegreturn);
-NFS4_CODERS(op_deleg_open);
-NFS4_CODERS(op_deleg_lock);
-NFS4_CODERS(op_redeleg);
-NFS4_CODERS(op_walk);
-NFS4_CODERS(op_locations);
-NFS4_CODERS(op_fsinfo);
-NFS4_CODERS(op_reopen);
-NFS4_CODERS(op_relock);
-
-/* CLAIM_FH, CLAIM_PREVIOUS or, with a delegation's stateid, CLAIM_DELEG_CUR_FH for o's owner. The
- * OPEN asks for o's access and `more`. get: takes the new stateid. (nfs4_ops_open.c) */
-void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
-	uint32_t more, enum open_claim_type4 claim, const struct nfs4_stateid *deleg);
-int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
-	struct nfs4_reply *r, struct nfs4_stateid *id);
-
-/* nfs4_ops_open.c: the attributes of an OPEN op have come. If the caller must set the times, the
- * times in op become those of the change: the server's values there are a verifier. */
-void nfs4_open_times(struct nfs_op *op);
-
-/* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
- * the change: op goes on as NFS4_K_GETATTR_AFTER. Returns as get. */
-enum nfs_outcome nfs4_getattr_or_ask_again(
-	struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
-
-/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if the caller wants any. get: 0;
- * otherwise *out is the outcome of op. */
-void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
-int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
-
-/* --- NFSv4.2 (nfs4_ops_space.c, nfs4_ops_xattr.c) -------------------------------------------- */
-
 #define NFS4_OFFLOADS 16u
 
 /* The end of an asynchronous copy: CB_OFFLOAD came before any op waited for it. */
@@ -115,18 +35,6 @@ struct nfs4_offload {
 	uint32_t status;
 	struct nfs4_write_response response; /* NFS4_OK */
 };
-
-/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks a needed
- * feature. */
-int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
-/* 0, or the error of an op about extended attributes or ACLs that need not be sent. */
-int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
-/* The pause before an op that waits for CB_OFFLOAD asks the server. */
-unsigned nfs4_offload_ms(struct nfs_op *op);
-/* CB_OFFLOAD has come. No lock held but cb.lock. */
-void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
-/* Tells the server that op's asynchronous copy is no longer wanted. No lock held. */
-void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
 
 /* --- blocking calls -------------------------------------------------------------------------- */
 
@@ -138,12 +46,6 @@ int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *
 /* nfs4_task_bind() for one of the mount's ops, on the next connection in turn. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
-/* The COMPOUND ends here unless the current object is that of fh. */
-void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh);
-/* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
-void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
-int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
-
 /* --- mounting ------------------------------------------------------------------------------ */
 
 /* nfs4_client.c: mounts p->export of srv. srv has been started, and may have other mounts. The
@@ -152,12 +54,6 @@ struct nfs_client *nfs4_mount_on(
 	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
 /* nfs4_export.c: the walk to the export, and its limits. 0, or -1 with *e set. */
 int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
-
-/* --- objects that have moved (nfs4_locations.c) -------------------------------------------- */
-
-/* op, which is not under way, was answered NFS4ERR_MOVED. True: start op again; op now asks for the
- * new place, and then ends with -EREMOTE. False: the function has written to the log. */
-bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
 

@@ -3,9 +3,11 @@
  *
  * nfs4_ops_deleg: the calls to the server about delegations (nfs4_deleg.h).
  */
+#include "nfsproto/v4/ops/nfs4_ops_deleg.h"
+
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/ops/nfs4_ops_open.h"
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
 

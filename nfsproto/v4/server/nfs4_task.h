@@ -19,7 +19,7 @@ struct nfs4_client;
 struct nfs4_deleg;
 struct nfs4_lockctx;
 
-/* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
+/* --- kinds of op (nfs4_kinds.c) -------------------------------------------------------------- */
 
 enum nfs4_kind_id { /* the types of nfs_client.h first, by the same numbers */
 	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the new object, if CREATE's reply lacked it */
