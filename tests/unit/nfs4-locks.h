@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/nfs4_client.h"
 #include "transport/clock.h"
 
 #define LOCKS_OPENS 8

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/nfs4_client.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
 #define STEP_MS 60000u /* most time for one step */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u /* most time for one step before the next attempt */
@@ -82,7 +82,7 @@ static enum nfs_outcome relock(
 	s.u.relock.ctx = ctx;
 	s.u.relock.range = *g;
 	do
-		rc = nfs4_mount_run(c, ctx->open, &s, NFS4_K_RELOCK, STEP_MS);
+		rc = nfs4_open_run(c, ctx->open, &s, NFS4_K_RELOCK, STEP_MS);
 	while (rc && nfs4_reclaim_put_off(c, s.status));
 	if (rc == 0)
 		return NFS_DONE;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 
 void nfs4_lock_init(struct nfs4_locks *l)
 {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "transport/log.h"
 
 #define POLL_MIN_MS   100u
@@ -104,6 +104,13 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 	return NULL;
 }
 
+/* No lock defers o's CLOSE any more. */
+static void close_deferred(struct nfs4_client *c, struct nfs_open *o)
+{
+	if (!nfs4_lock_defers_close(c, o, true))
+		nfs4_close_late(c, o);
+}
+
 /* taken: the user, if the caller has taken the user already. The user is answered when all is
  * settled, so that a later CLOSE finds no lock under way. */
 static void end_for(
@@ -134,7 +141,7 @@ static void end_for(
 	answer(user, error);
 	nfs4_lockctx_run(c, ctx);
 	if (due)
-		nfs4_close_deferred(c, due);
+		close_deferred(c, due);
 	nfs4_lockctx_unref(c, ctx);
 	nfs4_open_unref(req->open);
 	free(req);
@@ -513,7 +520,7 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	else
 		end_for(c, req, user, error); /* which runs the next */
 	if (due) {
-		nfs4_close_deferred(c, due);
+		close_deferred(c, due);
 		nfs4_open_unref(due);
 	}
 }

@@ -36,132 +36,6 @@ struct nfs4_offload {
 	struct nfs4_write_response response; /* NFS4_OK */
 };
 
-/* --- blocking calls -------------------------------------------------------------------------- */
-
-/* nfs4_sync_run_as() for the mount, about o, with the credential of o's opener. The open state
- * belongs to the opener, also after recovery; the mount's own user may not even be allowed to look
- * at the file. o NULL: with the mount's own credential. */
-int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
-	unsigned timeout_ms);
-/* nfs4_task_bind() for one of the mount's ops, on the next connection in turn. */
-void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
-
-/* --- mounting ------------------------------------------------------------------------------ */
-
-/* nfs4_client.c: mounts p->export of srv. srv has been started, and may have other mounts. The
- * client has a reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
-struct nfs_client *nfs4_mount_on(
-	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
-/* nfs4_export.c: the walk to the export, and its limits. 0, or -1 with *e set. */
-int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
-
-/* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
-
-/* Makes c->idmap by p's settings. 0 or -ENOMEM. */
-int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
-/* For the coders of c's attributes. not_yet: an owner was decoded as nobody because the owner's
- * name is not known yet. */
-struct nfs4_owners nfs4_names_owners(struct nfs4_client *c);
-/* op, which is not under way, has succeeded except for such names. True: it must wait and then get
- * the attributes again. */
-bool nfs4_names_wait(struct nfs_op *op);
-/* op, which is about to start, may be a SETATTR that needs the names of owners. True: op must wait
- * for the names. */
-bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op);
-/* Starts op in time, after one of these functions has told that op waits. */
-void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op);
-/* op was answered NFS4ERR_BADOWNER. True: op goes on, with names. False: the function has written
- * to the log. */
-bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
-
-/* --- open state (nfs4_open.c) -------------------------------------------------------------- */
-
-struct nfs_open {
-	TAILQ_ENTRY(nfs_open) link; /* in c->opens, or its delegation's; c->lock */
-	bool linked;		    /* c->lock: in c->opens */
-	struct nfs4_deleg *local; /* c->lock: the delegation of a local open; NULL: no local open */
-	bool close_wanted;	  /* c->lock: NFS_CLOSE has begun */
-	bool close_put_off;	  /* c->lock: the close begins when the claim has ended
-				     (nfs4_deleg_return.c) */
-	struct nfs_op *user;	  /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
-	atomic_uint refs;     /* one by the user until CLOSE has ended, one for each op under way */
-	uint64_t owner;	      /* constant: our open-owner's number */
-	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_*, as requested */
-	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to the open */
-	bool close_deferred;  /* locks.lock: until no such context holds a lock */
-	struct nfs_fh fh;     /* constant after OPEN */
-	uint64_t asked_ns;    /* constant: when OPEN began */
-	/* the delegation that OPEN asked for */
-	enum open_delegation_type4 deleg_wanted;
-	bool answered;	   /* OPEN has ended, the first time */
-	uint64_t close_ns; /* when the last CLOSE began */
-	bool patient;	   /* no user waits for CLOSE */
-	/* c->lock. gone: OPEN was cancelled, and no truncation is sent any more. truncating: the
-	 * server may have a call that truncates the file; a cancelled OPEN is answered when that
-	 * call has ended */
-	bool gone, truncating;
-	/* until OPEN has ended: the place for the first data, with references on its blocks, and
-	 * the copy of its array, or NULL */
-	struct seg_list to;
-	struct seg *to_seg;
-	pthread_mutex_t lock; /* of the following */
-	struct nfs4_stateid stateid;
-	uint32_t gen; /* counts changes of stateid */
-	/* access granted by the server, with more for locks; a local open: none */
-	uint32_t wire_access;
-	bool suspect;	   /* the server has disowned stateid: the state manager opens anew */
-	bool lost;	   /* opening anew failed: operations fail with -EIO */
-	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
-	char name[NFS_NAME_MAX];
-};
-
-struct nfs_open *nfs4_open_ref(struct nfs_open *o);
-void nfs4_open_unref(struct nfs_open *o);
-/* Makes an open with an open-owner of its own. NULL: no memory. */
-struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const struct rpc_cred *cred);
-/* The access for an open with these flags (O_RDONLY, O_TRUNC...): OPEN4_SHARE_ACCESS_*. */
-uint32_t nfs4_share_access(int flags);
-/* The server has opened o (again), with this additional access. */
-void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more);
-/* NFS_OPEN and NFS_CLOSE of a user. */
-void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
-void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
-/* OPEN, or SETATTR after OPEN, is about to be encoded so that it truncates the file of o. False:
- * the call must not truncate any more. */
-bool nfs4_open_truncates(struct nfs4_client *c, struct nfs_open *o);
-/* The server has answered such a call. */
-void nfs4_open_answered(struct nfs4_client *c, struct nfs_open *o);
-/* NFS_OPEN or NFS_CLOSE of a user is cancelled. */
-void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op);
-/* Sends a CLOSE of o without a waiting user. */
-void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o);
-/* No lock defers o's CLOSE any more. */
-void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
-/* Own ops, of opens and of locks, are counted. The count goes up before the op starts and down
- * after its last access to any memory. */
-void nfs4_own_begins(struct nfs4_client *c);
-void nfs4_own_ended(struct nfs4_client *c);
-/* At unmount, when no own op is under way: begins to close all open files. Returns their number. */
-unsigned nfs4_close_all(struct nfs4_client *c);
-/* The stateid to send in op now; the anonymous one without o. */
-struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
-/* The open that an op acts through, or NULL. */
-struct nfs_open *nfs4_op_open(const struct nfs_op *op);
-/* The second open, a copy's source, or NULL. */
-struct nfs_open *nfs4_op_source(const struct nfs_op *op);
-/* op failed with a status about its stateid. NFS_RECOVER: try again after ms; NFS_FAILED. */
-enum nfs_outcome nfs4_open_disowned(
-	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms);
-/* nfs4_open_recover.c: the upcalls of the same names, with the locks. */
-void nfs4_open_reclaim(struct nfs4_client *c);
-bool nfs4_open_revoked(struct nfs4_client *c);
-bool nfs4_open_check(struct nfs4_client *c);
-/* A reclaim was answered with status. True: the server puts reclaims off, and the pause is over:
- * send the reclaim again. */
-bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
-
-/* --- the whole ----------------------------------------------------------------------------- */
-
 struct nfs4_client {
 	struct nfs_client base; /* first */
 	struct nfs4_user user;	/* the mount as the server's user */
@@ -207,7 +81,18 @@ static inline struct nfs4_client *nfs4_client_of(struct nfs4_user *u)
 	return container_of(u, struct nfs4_client, user);
 }
 
-/* A mount's upcalls for its server. */
-extern const struct nfs4_upcalls nfs4_client_upcalls;
+/* nfs4_task_bind() for one of the mount's ops, on the next connection in turn. */
+void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
+/* nfs4_sync_run_as() with the mount's own credential, about no open. */
+int nfs4_mount_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
+/* Own ops, of opens, locks and delegations, are counted. The count goes up before the op starts and
+ * down after its last access to any memory. */
+void nfs4_own_begins(struct nfs4_client *c);
+void nfs4_own_ended(struct nfs4_client *c);
+/* A reclaim was answered with status. True: the server puts reclaims off, and the pause is over:
+ * send the reclaim again. The state manager's thread. */
+bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
+/* May the server have revoked state, at `now`, without our knowing? */
+bool nfs4_mount_unsure(const struct nfs4_client *c, uint64_t now);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_open.h"
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
