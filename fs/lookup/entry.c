@@ -102,12 +102,12 @@ static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
  * the kernel must ask at each walk, and the server decides. */
 static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t until)
 {
-	uint64_t now = clock_ns(), mode_seen;
+	uint64_t mode_seen;
 
 	if (!fs->opt->cache_names ||
 		(fs->shared && (attrs_mode(&dir->attrs, &mode_seen) & 0111) != 0111))
 		return 0;
-	return until > now ? until - now : 0;
+	return clock_age(until, clock_ns());
 }
 
 /* time_until() for an answer about a name in dir that the server was asked for at `seen`. */

@@ -122,7 +122,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 	uint64_t end = r->u.io.offset + n;
 
 	if (n == r->batch.data.len || (r->u.io.flags | r->file->flags) & O_DIRECT ||
-		clock_ns() - r->born > AGAIN_NS)
+		clock_age(clock_ns(), r->born) > AGAIN_NS)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;

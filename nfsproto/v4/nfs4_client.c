@@ -180,7 +180,7 @@ struct nfs_client *nfs4_mount_on(
 
 static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
 {
-	struct nfs4_server *srv = nfs4_server_new(p);
+	struct nfs4_server *srv = nfs4_server_new(p, nfs4_kinds);
 	struct nfs_client *base = NULL;
 
 	if (!srv)

@@ -29,7 +29,7 @@ static bool entry(struct nfs_op *op, const struct nfs_dirent *ent)
 
 static void start(void)
 {
-	nfs4_server_init(&srv);
+	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
 	nfs4_deleg_init(&c.delegs, true);
 	srv.minor = 2;

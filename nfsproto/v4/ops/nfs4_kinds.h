@@ -6,7 +6,7 @@
 #ifndef RNFS_NFSPROTO_V4_OPS_NFS4_KINDS_H
 #define RNFS_NFSPROTO_V4_OPS_NFS4_KINDS_H
 
-#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_kind.h"
 
 extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
 
