@@ -15,6 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/v4/mount/nfs4_deleg_along.h"
+#include "nfsproto/v4/mount/nfs4_deleg_recover.h"
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_disowned.h"
 #include "nfsproto/v4/mount/nfs4_names.h"
 #include "nfsproto/v4/mount/nfs4_open_recover.h"

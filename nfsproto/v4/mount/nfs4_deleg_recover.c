@@ -9,8 +9,11 @@
  * If the server gave none, the opens and locks that relied on the delegation are reclaimed like any
  * others.
  */
+#include "nfsproto/v4/mount/nfs4_deleg_recover.h"
+
 #include <stdlib.h>
 
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 

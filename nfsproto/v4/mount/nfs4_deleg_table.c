@@ -3,6 +3,8 @@
  *
  * nfs4_deleg_table: the delegations of a mount, and local opens (nfs4_deleg.h).
  */
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 

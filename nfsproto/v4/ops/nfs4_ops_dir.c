@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_unsure.h"
+#include "nfsproto/v4/mount/nfs4_deleg_along.h"
 #include "transport/log.h"
 
 /* --- LOOKUP -------------------------------------------------------------------------------- */

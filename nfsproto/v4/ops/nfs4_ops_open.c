@@ -26,6 +26,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
