@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/unit/nfsproto/v4/nfs4-locks.h"
+#include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 
 static struct nfs_op read_op(struct nfs_open *o)
 {

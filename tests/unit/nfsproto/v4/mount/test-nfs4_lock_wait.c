@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/unit/nfsproto/v4/nfs4-locks.h"
+#include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 
 /* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {
