@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 

@@ -36,12 +36,6 @@
  * manager's thread, or the thread that unmounts, frees a delegation that is HELD, DUE or FLUSHING.
  * A delegation that is RETURNING or LEAVING is freed by the end of its op, or before. None becomes
  * LEAVING while the state manager goes through a list.
- *
- *     nfs4_deleg_table.c   the table, local opens
- *     nfs4_deleg_return.c  how delegations go back
- *     nfs4_deleg_along.c   ... with an op of the user's
- *     nfs4_deleg_recover.c after a restart of the server, or a revocation
- *     nfs4_ops_deleg.c     calls to the server
  */
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H

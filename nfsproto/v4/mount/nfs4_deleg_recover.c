@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 

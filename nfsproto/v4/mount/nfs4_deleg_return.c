@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "transport/clock.h"
 #include "transport/log.h"

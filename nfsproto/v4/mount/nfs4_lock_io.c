@@ -3,19 +3,11 @@
  *
  * nfs4_lock_io: reads and changes of a file that rely on locks of the file (nfs4_lock.h).
  */
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
+
 #include <errno.h>
-#include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
-
-void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
-{
-	bool trouble = ctx->linked && (ctx->suspect || ctx->lost.n);
-
-	if (trouble != ctx->trouble)
-		atomic_fetch_add(&c->locks.ntrouble, trouble ? 1u : -1u);
-	ctx->trouble = trouble;
-}
 
 static bool changes_data(const struct nfs_op *op)
 {
@@ -27,7 +19,7 @@ static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_l
 {
 	if (ctx->open == o)
 		return true;
-	return change && ctx->fh.len == o->fh.len && !memcmp(ctx->fh.data, o->fh.data, o->fh.len) &&
+	return change && nfs_fh_equal(&ctx->fh, &o->fh) &&
 	       ctx->open->own.cred.uid == o->own.cred.uid;
 }
 

@@ -8,10 +8,14 @@
  * can be in the way of a reclaim. If the server takes no reclaims, or did not restart, the ranges
  * are lost: even if a range is free now, another client may have had a lock there in between.
  */
+#include "nfsproto/v4/mount/nfs4_lock_recover.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
@@ -160,7 +164,7 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 			ctx->suspect = false;
 			nfs4_lockctx_judge_locked(c, ctx);
 			pthread_mutex_unlock(&c->locks.lock);
-			nfs4_lockctx_run(c, ctx);
+			nfs4_lockreq_run(c, ctx);
 		}
 		nfs4_lockctx_unref(c, ctx);
 	}

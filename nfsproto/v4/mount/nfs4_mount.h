@@ -5,13 +5,21 @@
  * open files and locks of the mount. Only files of nfsproto/v4 include this header, and no file
  * about the server does.
  *
- *     nfs4_client.c        the life of a mount, its ops, and the upcalls from its server
- *     nfs4_export.c        the steps of mounting
- *     nfs4_open.c          open state
- *     nfs4_open_recover.c  recovery of open state after a loss
- *     nfs4_deleg*.c        delegations (nfs4_deleg.h)
- *     nfs4_lock*.c         byte-range locks
- *     nfs4_names.c         owners by name
+ * The files of mount, from below. Each includes, and calls, only files above it in this list.
+ *
+ *     nfs4_deleg.h, nfs4_lock.h  models and data of delegations and locks
+ *     nfs4_mount                 the data of a mount, and its calls
+ *     nfs4_names                 owners by name
+ *     nfs4_open                  one open
+ *     nfs4_deleg_table           the delegations, and local opens
+ *     nfs4_openreq               OPEN and CLOSE
+ *     nfs4_lockctx, nfs4_lock_wait, nfs4_lock_io, nfs4_lock_local, nfs4_lockreq, nfs4_locking,
+ *     nfs4_lock_push             locks
+ *     nfs4_deleg_return, nfs4_deleg_along
+ *                                the ways of a delegation back to the server
+ *     nfs4_disowned              stateids that the server refuses
+ *     nfs4_lock_recover, nfs4_open_recover, nfs4_deleg_recover
+ *                                state after a loss
  *
  * Locks. The mount's own lock guards the mount's lists, and is held only for a short time. The
  * state of the mount's ops is the server's business. Order: cb.lock, locks.lock, the mount's lock,

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/v4/mount/nfs4_lock_recover.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 
 void nfs4_put_op_getattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

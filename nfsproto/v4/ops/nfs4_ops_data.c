@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "transport/clock.h"

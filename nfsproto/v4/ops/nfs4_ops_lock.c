@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_open.h"
 

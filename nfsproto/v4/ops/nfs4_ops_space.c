@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_data.h"
 #include "transport/log.h"
