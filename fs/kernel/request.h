@@ -53,6 +53,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/writeback.h"
+#include "fs/known/told.h"
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
 
@@ -186,16 +187,14 @@ struct request {
 	/* the operation's own state from step to step; zeroed at the beginning */
 	union {
 		struct { /* LOOKUP, and all operations that make a name */
-			/* The answer: an inode with a lookup for the kernel, the inode's attributes
-			 * in an op of this request, and when the server was asked for them. */
+			/* The answer: an inode with a lookup for the kernel, and the inode's
+			 * attributes in an op of this request. */
 			struct inode *inode;
-			const struct nfs_attr *attr;
-			uint64_t asked;
-			uint64_t name_seen; /* from this time on the name stands for inode */
+			struct told told;
 		} entry;
 		struct {
 			uint64_t asked; /* when the server was asked */
-			uint64_t born;	/* as in entry_stat() */
+			uint64_t born;	/* as in struct told */
 			bool reads; /* on behalf of a READ, which must know the end of the file */
 		} getattr;
 		struct {
