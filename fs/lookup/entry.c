@@ -258,17 +258,17 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 
 static void reply(struct request *r)
 {
-	struct inode *ino = r->u.entry.inode;
+	struct inode *ino = entry_of(r)->inode;
 	struct fuse_entry_param e;
 
-	entry_fill(r->fs, r->dir, r->name, ino, &r->u.entry.told, &e);
+	entry_fill(r->fs, r->dir, r->name, ino, &entry_of(r)->told, &e);
 	entry_reply(r, ino, &e);
 }
 
 static void end_with(struct request *r, struct inode *ino, const struct told *told)
 {
-	r->u.entry.inode = ino;
-	r->u.entry.told = *told;
+	entry_of(r)->inode = ino;
+	entry_of(r)->told = *told;
 	entry_note_attr(r->fs, ino, told->attr, told->asked);
 	if (atomic_exchange(&ino->attrs.relinked, false)) {
 		if (!r->inode)

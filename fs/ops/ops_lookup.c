@@ -32,7 +32,7 @@ static void lookup_send(struct request *r)
 static void lookup_again(struct request *r)
 {
 	r->inode = inode_unref(r->inode);
-	r->u.entry.told.asked = clock_ns();
+	entry_of(r)->told.asked = clock_ns();
 	lookup_send(r);
 }
 
@@ -57,7 +57,7 @@ static void lookup_done(struct request *r)
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
 	told = (struct told){
 		.attr = &op->u.lookup.attr,
-		.asked = r->u.entry.told.asked ? r->u.entry.told.asked : r->born,
+		.asked = entry_of(r)->told.asked ? entry_of(r)->told.asked : r->born,
 		.name_asked = entry_name_asked(r->dir, &op->u.lookup.dir_attr, r->born),
 		.born = r->born,
 		.tid = r->pid,
