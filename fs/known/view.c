@@ -77,7 +77,7 @@ static void told_locked(struct view *v, const struct told *told, bool lasts)
 			v->oldest = attr->change;
 	}
 	count_told_locked(v, attr->size, lasts);
-	believed_told(&v->believed, attr->size, told->born, told->tid, clock_ns());
+	believed_told(&v->believed, told, clock_ns());
 	atomic_store(&v->listener, told->tid);
 	atomic_store(&v->blank, false);
 	atomic_store(&v->change, attr->change);
@@ -276,13 +276,14 @@ bool view_ignores_end(
 	return ignores;
 }
 
-bool view_end_spoils(struct view *v, uint64_t born, uint64_t sent)
+bool view_end_spoils(struct view *v, const struct believed_read *read)
 {
 	bool changes, any;
 
 	pthread_mutex_lock(&v->lock);
-	changes = v->notified_at < born && (v->answered_at < born || v->answered_at >= sent);
-	any = v->asking || v->answered_at >= sent;
+	changes = v->notified_at < read->born &&
+		  (v->answered_at < read->born || v->answered_at >= read->asked);
+	any = v->asking || v->answered_at >= read->asked;
 	pthread_mutex_unlock(&v->lock);
 	return changes && any;
 }

@@ -150,13 +150,12 @@ bool view_is_quiet(struct view *v);
 /* The answer to the READ ends at `end`, where the file ends: believed_ignores(). */
 bool view_ignores_end(
 	struct view *v, uint64_t end, const struct believed_read *read, uint64_t *until);
-/* The kernel has sent a READ at `born` that begins behind the end of the file, according to the
- * server, last asked at `sent`. Would the empty answer make the kernel discard attributes in
- * flight? Not if, since `born`, the kernel's attributes were invalidated, or the kernel has got
- * attributes that it asked for later: the empty answer then changes nothing. The kernel has got
- * attributes if it was answered before `sent`: the process that asked has had a round trip's time
- * to handle the answer. */
-bool view_end_spoils(struct view *v, uint64_t born, uint64_t sent);
+/* The READ begins behind the end of the file, according to the server. Would the empty answer make
+ * the kernel discard attributes in flight? Not if, since read.born, the kernel's attributes were
+ * invalidated, or the kernel has got attributes that it asked for later: the empty answer then
+ * changes nothing. The kernel has got attributes if it was answered before read.asked: the process
+ * that asked has had a round trip's time to handle the answer. */
+bool view_end_spoils(struct view *v, const struct believed_read *read);
 
 /* Process pid opens the file, and the server has told attr. silly: the name is a silly one. True:
  * the kernel must look the name up again before the open. The kernel opens the file that the name

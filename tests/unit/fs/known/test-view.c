@@ -315,6 +315,48 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	inode_table_free(t);
 }
 
+/* `asked` says how old the attributes are, and `born` whether the kernel still waits for them. */
+static void each_time_decides_for_itself(void **state)
+{
+	enum { NOTIFIED = 10, FROM = 20 };
+	static const struct {
+		unsigned asked, born;
+		bool open, counts, lasts;
+	} row[] = {
+		{FROM, NOTIFIED, true, true, true},
+		{FROM - 1, NOTIFIED, true, true, false},
+		{FROM, NOTIFIED - 1, true, false, false},
+		{FROM, NOTIFIED - 1, false, true, true},
+		{FROM - 1, NOTIFIED - 1, false, true, false},
+		{NOTIFIED - 1, FROM, true, true, false},
+	};
+	const struct nfs_attr attr = {.change = 5, .size = 10};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct attrs known = {.from = CLOCK_BEGIN + FROM};
+		struct view v = {.notified_at = CLOCK_BEGIN + NOTIFIED};
+		struct told told = {.attr = &attr,
+			.asked = CLOCK_BEGIN + row[i].asked,
+			.born = CLOCK_BEGIN + row[i].born};
+		bool lasts = true, counts;
+
+		attrs_init(&known);
+		view_init(&v);
+		assert_true(view_told(&v, &known, &told, row[i].open, &lasts, &counts));
+		assert_int_equal(counts, row[i].counts);
+		assert_int_equal(lasts, row[i].lasts);
+		assert_int_equal(view_believes(&v), row[i].lasts);
+		/* the kernel takes the answer to its own change in any case */
+		known.from = v.notified_at = clock_ns();
+		told = told_now(&attr, 0);
+		lasts = true;
+		assert_true(view_told(&v, &known, &told, row[i].open, &lasts, &counts));
+		assert_true(counts && lasts);
+		view_finish(&v);
+		attrs_finish(&known);
+	}
+}
+
 /* Each event in each state of the table in view.h. */
 enum state { NOTHING, ONE, SEVERAL };
 enum event { SAME, OTHER, SAME_IN_PASSING, OTHER_IN_PASSING, FORGETS, TOLD_WHILE_FORGETTING };
@@ -390,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_write_beside_what_is_told),
 		cmocka_unit_test(answers_thrown_away_do_not_count),
 		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
+		cmocka_unit_test(each_time_decides_for_itself),
 		cmocka_unit_test(events_lead_from_state_to_state),
 	};
 
