@@ -121,6 +121,7 @@ static int read_part(struct request *r, struct part *p)
 static bool must_ask_again(struct request *r, uint32_t n)
 {
 	struct inode *ino = r->file->inode;
+	struct believed_read read = {.tid = r->pid, .born = r->born, .asked = io_of(r)->sent};
 	uint64_t end = io_of(r)->offset + n;
 
 	if (n == r->batch.data.len || (io_of(r)->flags | r->file->flags) & O_DIRECT ||
@@ -128,7 +129,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;
-	return !n && io_of(r)->offset && view_end_spoils(&ino->view, r->born, io_of(r)->sent);
+	return !n && io_of(r)->offset && view_end_spoils(&ino->view, &read);
 }
 
 static void read_reply(struct request *r, uint32_t n)
