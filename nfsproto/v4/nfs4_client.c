@@ -27,8 +27,6 @@
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
-#include "nfsproto/v4/ops/nfs4_ops_space.h"
-#include "nfsproto/v4/ops/nfs4_ops_xattr.h"
 #include "transport/clock.h"
 
 #define GOODBYE_MS    3000u
@@ -219,11 +217,9 @@ static bool answered_by_locks(struct nfs4_client *c, struct nfs_op *op)
 /* Any op but those with an own op: NFS_OPEN, NFS_CLOSE, NFS_LOCK. */
 static void submit(struct nfs4_client *c, struct nfs_op *op)
 {
-	int kind = nfs4_xattr_check(c, op);
+	int kind = nfs4_kind_of(c, op);
 	struct nfs_open *o;
 
-	if (!kind)
-		kind = nfs4_space_kind(c, op);
 	if (kind < 0) {
 		answer(op, kind);
 		return;
