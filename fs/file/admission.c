@@ -16,31 +16,67 @@
 #include "fs/kernel/io.h"
 #include "fs/file/late.h"
 #include "fs/kernel/order.h"
+#include "fs/coherence/repeat.h"
 #include "fs/file/write.h"
+#include "transport/clock.h"
 
 /* --- READ ------------------------------------------------------------------------------------- */
 
 enum { READ_ORDER, READ_WRITTEN, READ_CACHED, READ_SENDS };
 
+static void read_restarts(struct io_state *io)
+{
+	io->admission.at = READ_ORDER;
+	io->admission.anew = io->admission.look = true;
+}
+
+bool admission_read_is_outdated(struct request *r)
+{
+	struct io_state *io = io_of(r);
+
+	return order_overtaken(r) || (written_may_miss(&r->file->inode->written, io->offset,
+					      r->batch.data.len, io->sent) &&
+					     io->again++ < REPEAT_ASKS);
+}
+
 static void read_goes_on(struct request *r);
+
+/* A WRITE of r's pages has ended. */
+static void read_ordered(struct request *r)
+{
+	read_restarts(io_of(r));
+	read_goes_on(r);
+}
 
 /* True: r waits until the server has the written bytes that r must bring. */
 static bool read_waits_written(struct request *r)
 {
-	uint64_t off = io_of(r)->offset;
+	struct io_state *io = io_of(r);
 	uint32_t len = r->batch.data.len;
 	struct inode *ino = r->file->inode;
 
-	if (!flush_before_read(ino, off, len))
+	io->admission.at = READ_CACHED;
+	if (!flush_before_read(ino, io->offset, len))
 		return false;
-	io_of(r)->admission.look = true;
-	return flush_waits(r, ino, flush_kept_level(ino, off, len), read_goes_on);
+	if (!io->admission.anew) { /* a WRITE was gathered before order.c knew r */
+		read_restarts(io);
+		return false;
+	}
+	return flush_waits(r, ino, flush_kept_level(ino, io->offset, len), read_goes_on);
 }
 
-static void read_ordered(struct request *r)
+/* True: r was sent. */
+static bool read_sends(struct request *r)
 {
-	io_of(r)->admission.look = true;
-	read_goes_on(r);
+	uint64_t now = clock_ns();
+
+	if (admission_read_is_outdated(r)) {
+		read_restarts(io_of(r));
+		return false;
+	}
+	io_of(r)->sent = now;
+	io_of(r)->admission.send(r);
+	return true;
 }
 
 static void read_goes_on(struct request *r)
@@ -54,9 +90,10 @@ static void read_goes_on(struct request *r)
 			if (!direct && order_read_waits(r, read_ordered))
 				return;
 			io->admission.at = READ_WRITTEN;
+			if (io->admission.anew)
+				io->sent = clock_ns();
 			break;
 		case READ_WRITTEN:
-			io->admission.at = READ_CACHED;
 			if (read_waits_written(r))
 				return;
 			break;
@@ -68,21 +105,26 @@ static void read_goes_on(struct request *r)
 			}
 			break;
 		case READ_SENDS:
-			if (!order_overtaken(r)) {
-				io->admission.send(r);
+			if (read_sends(r))
 				return;
-			}
-			io->admission.at = READ_ORDER;
-			io->admission.look = true;
 			break;
 		}
 }
 
 void admission_read(struct request *r, bool look, request_step_fn *send)
 {
-	io_of(r)->admission.at = READ_ORDER;
-	io_of(r)->admission.look = look;
+	struct io_state *io = io_of(r);
+
+	io->admission.at = io->flags & O_DIRECT ? READ_SENDS : READ_ORDER;
+	io->admission.look = look;
+	io->admission.send = send;
+	read_goes_on(r);
+}
+
+void admission_read_anew(struct request *r, request_step_fn *send)
+{
 	io_of(r)->admission.send = send;
+	read_restarts(io_of(r));
 	read_goes_on(r);
 }
 

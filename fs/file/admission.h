@@ -14,8 +14,8 @@
  *                 the READ must bring (flush_before_read())    ends (flush.h)
  *     cached      the cache fetches no bytes of the READ,      the cache's READ ends (cached.h);
  *                 or the bytes are not looked for              bytes that are found answer r
- *     sends       no WRITE of its pages has come since         none: all over again, from order on
- *                 `order` held
+ *     sends       the READ is not out of date                  none: all over again, from order on
+ *                 (admission_read_is_outdated())
  *
  *     WRITE       condition                                    event
  *     late        no LATE request changes its bytes            the LATE request ends (late.h)
@@ -24,22 +24,26 @@
  *     written     the server has all data gathered before      the data's WRITEs end (flush.h)
  *
  * A WRITE that comes while a READ waits marks the READ as overtaken (order.h), and `sends` looks
- * last. So it does no harm that a READ waits at `written` or `cached` without another look at
- * `order`. A WRITE counts as in flight from the beginning of its admission on.
+ * last. So a READ waits at `written` and `cached` without another look at `order`. A WRITE counts
+ * as in flight from the beginning of its admission on.
  */
 #ifndef RNFS_FS_FILE_ADMISSION_H
 #define RNFS_FS_FILE_ADMISSION_H
 
 #include "fs/kernel/request.h"
 
-/* r, a READ that has its memory and its file, has brought nothing so far, or data that does not
- * count. Answers r from the cache, or calls send(r) when all conditions hold. look: `cached` looks
- * for the bytes. False: the cache has just been found to lack the bytes, so `cached` looks only if
- * r has waited before. */
+/* r is a READ that has its memory and its file. The caller has just found that the server has the
+ * written bytes. Answers r from the cache, or calls send(r) when all conditions hold. look: the
+ * cache is fetching bytes of r. False: the cache lacks the bytes, or r is O_DIRECT. */
 void admission_read(struct request *r, bool look, request_step_fn *send);
+/* The same for a READ that must wait, or has brought data that does not count. */
+void admission_read_anew(struct request *r, request_step_fn *send);
 /* The answer to r, a READ, is out of date: calls send(r) when the server has all data written to
  * the file, and `sends` holds. */
 void admission_read_again(struct request *r, request_step_fn *send);
+/* Since r, a READ, began: has a WRITE of its pages come, or may the server have restarted and lost
+ * bytes of r that this mount wrote? A READ begins anew for a restart REPEAT_ASKS times at most. */
+bool admission_read_is_outdated(struct request *r);
 /* r, a WRITE that has its data and its file, begins. Calls send(r) when r must send its data
  * itself, or gathers the data and answers r. */
 void admission_write(struct request *r, request_step_fn *send);

@@ -18,11 +18,12 @@ struct io_state {
 	bool writepage;	 /* the kernel writes back mapped pages */
 	bool asked;	 /* a READ: its parts are cut */
 	unsigned again;	 /* how often the server was asked again */
-	uint64_t sent;	 /* when the server was last asked */
+	uint64_t sent;	 /* when the server was last asked, or since then a READ began anew */
 
 	struct {		       /* of admission.c */
 		unsigned at;	       /* the condition to look at next */
-		bool look;	       /* in the cache */
+		bool anew;	       /* a READ begins anew, or has waited */
+		bool look;	       /* a READ is looked for in the cache */
 		request_step_fn *send; /* goes on when all conditions hold */
 	} admission;
 

@@ -54,6 +54,7 @@ static struct request *io_request(
 	r->file = f;
 	io_of(r)->offset = off;
 	io_of(r)->flags = fi->flags;
+	io_of(r)->sent = r->born;
 	return r;
 }
 
@@ -121,6 +122,7 @@ static int read_part(struct request *r, struct part *p)
 static bool must_ask_again(struct request *r, uint32_t n)
 {
 	struct inode *ino = r->file->inode;
+	struct believed_read read = {.tid = r->pid, .born = r->born, .asked = io_of(r)->sent};
 	uint64_t end = io_of(r)->offset + n;
 
 	if (n == r->batch.data.len || (io_of(r)->flags | r->file->flags) & O_DIRECT ||
@@ -128,7 +130,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;
-	return !n && io_of(r)->offset && view_end_spoils(&ino->view, r->born, io_of(r)->sent);
+	return !n && io_of(r)->offset && view_end_spoils(&ino->view, &read);
 }
 
 static void read_reply(struct request *r, uint32_t n)
@@ -160,16 +162,6 @@ static bool must_repeat(struct request *r, uint32_t n)
 	       repeat_waits(r, n, ask_again);
 }
 
-/* May the server have restarted, so that r has brought bytes from before a write of this mount? */
-static bool may_be_lost(struct request *r)
-{
-	struct written *w = &r->file->inode->written;
-
-	return (written_may_be_lost(w, io_of(r)->offset, r->batch.data.len) ||
-		       written_redone_since(w, io_of(r)->sent)) &&
-	       io_of(r)->again++ < REPEAT_ASKS;
-}
-
 static void read_step(struct request *r)
 {
 	struct part *p;
@@ -189,9 +181,9 @@ static void read_step(struct request *r)
 	}
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
 	n = batch_done_bytes(&r->batch);
-	if (order_overtaken(r) || may_be_lost(r)) {
+	if (admission_read_is_outdated(r)) {
 		nfs_read_let_go(&r->batch.first.op);
-		admission_read(r, true, ask);
+		admission_read_anew(r, ask);
 		return;
 	}
 	if (must_ask_again(r, n))
@@ -224,7 +216,6 @@ static void ask(struct request *r)
 		return;
 	}
 	io_of(r)->asked = true;
-	io_of(r)->sent = clock_ns();
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
@@ -262,10 +253,10 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	r = io_request(req, fi, off, &data);
 	if (!r)
 		return;
-	if (fi->flags & O_DIRECT && !waits)
-		ask(r);
+	if (waits)
+		admission_read_anew(r, ask);
 	else
-		admission_read(r, waits || found == CACHE_PENDING, ask);
+		admission_read(r, found == CACHE_PENDING, ask);
 }
 
 /* --- write ------------------------------------------------------------------------------------ */
