@@ -25,7 +25,7 @@
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/nfs4_backend.h"
 #include "nfsproto/v4/nfs4_export.h"
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/clock.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_upcalls: the upcalls of a mount for its server (nfs4_server.h).
+ * nfs4_client_upcalls: the upcalls of a mount for its server (nfs4_server.h).
  */
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 
 #include <errno.h>
 #include <string.h>
