@@ -24,7 +24,13 @@
 
 #include "nfsproto/v4/nfs4_deleg.h"
 #include "nfsproto/v4/nfs4_lock.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_sync.h"
 #include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
+#include "nfsproto/v4/server/nfs4_user.h"
 #include "nfsproto/common/idmap.h"
 
 /* All kinds (nfs4_ops.c). */

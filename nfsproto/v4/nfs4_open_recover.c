@@ -72,14 +72,14 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 		return;
 	/* the CLOSE of o was sent meanwhile, with the stateid before this one */
 	while (nfs4_mount_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
-		if (!nfs4_state_pause(c->srv, PUT_OFF_NS))
+		if (!nfs4_recover_pause(c->srv, PUT_OFF_NS))
 			break;
 }
 
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)
 {
 	return status == NFS4ERR_DELAY && clock_ns() < c->reclaim_until_ns &&
-	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_state_pause(c->srv, PUT_OFF_NS);
+	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_recover_pause(c->srv, PUT_OFF_NS);
 }
 
 /* Opens o anew. NFS_DONE: also if o is lost for good, and marked so; or NFS_LATER. */

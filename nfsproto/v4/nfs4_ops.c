@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -19,6 +19,7 @@
 
 #include "nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};
@@ -75,7 +76,7 @@ static int setup(void **state)
 	nfs4_server_init(&p->srv, nfs4_kinds);
 	for (int i = 0; i < 2; i++) {
 		p->user[i].base.up = &upcalls;
-		nfs4_server_join(&p->srv, &p->user[i].base);
+		nfs4_user_join(&p->srv, &p->user[i].base);
 	}
 	nfs4_cb_session(&p->srv.cb, &session);
 	*state = p;
