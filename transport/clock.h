@@ -30,7 +30,7 @@ static inline uint64_t clock_age(uint64_t now, uint64_t then)
 	return now > then ? now - then : 0;
 }
 
-/* A time on this clock in the form that pthread_cond_timedwait() takes. A time before CLOCK_BEGIN
+/* A time on this clock in the form that cond_timedwait() takes. A time before CLOCK_BEGIN
  * becomes 0, which has passed. */
 struct timespec clock_timespec(uint64_t ns);
 

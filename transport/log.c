@@ -3,13 +3,11 @@
  *
  * log: lines for the operator of the program.
  *
- * hold_lock guards held and holding. site_lock guards the counts of each site and of all, and the
- * list. Neither is held while a line is written.
+ * site_lock also guards the counts of each site. No lock is held while a line is written.
  */
 #include "transport/log.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +15,7 @@
 #include <unistd.h>
 
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 _Atomic int log_max_level = LOG_L_INFO;
 
@@ -24,9 +23,9 @@ static const char *_Atomic log_program = "rnfs";
 static const char *log_source, *log_mount;
 static _Atomic bool log_json;
 
-static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool holding;
-static char held[320];
+static struct mutex hold_lock = MUTEX_INITIALIZER;
+static bool holding GUARDED_BY(hold_lock);
+static char held[320] GUARDED_BY(hold_lock);
 
 static const char *const level_names[] = {
 	[LOG_L_ERROR] = "error",
@@ -84,18 +83,18 @@ void log_reopen(void)
 
 void log_hold(void)
 {
-	pthread_mutex_lock(&hold_lock);
+	mutex_lock(&hold_lock);
 	holding = log_max_level < LOG_L_CTRL;
 	held[0] = '\0';
-	pthread_mutex_unlock(&hold_lock);
+	mutex_unlock(&hold_lock);
 }
 
 void log_release(char *last, size_t size)
 {
-	pthread_mutex_lock(&hold_lock);
+	mutex_lock(&hold_lock);
 	holding = false;
 	snprintf(last, size, "%s", held);
-	pthread_mutex_unlock(&hold_lock);
+	mutex_unlock(&hold_lock);
 }
 
 /* Remembers the line instead of printing it, if lines are being kept back. */
@@ -103,11 +102,11 @@ static bool keep_back(const char *line)
 {
 	bool keep;
 
-	pthread_mutex_lock(&hold_lock);
+	mutex_lock(&hold_lock);
 	keep = holding;
 	if (keep)
 		snprintf(held, sizeof(held), "%.300s", line);
-	pthread_mutex_unlock(&hold_lock);
+	mutex_unlock(&hold_lock);
 	return keep;
 }
 
@@ -128,9 +127,9 @@ static void write_line(enum log_level level, const char *text)
 
 /* --- left-out lines --------------------------------------------------------------------------- */
 
-static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct log_limit all_sites;  /* site_lock */
-static struct log_site *silent;	    /* site_lock: those with lines left out */
+static struct mutex site_lock = MUTEX_INITIALIZER;
+static struct log_limit all_sites GUARDED_BY(site_lock);
+static struct log_site *silent GUARDED_BY(site_lock); /* those with lines left out */
 static _Atomic unsigned any_silent; /* the length of `silent`; written with site_lock */
 
 static void at_exit(void)
@@ -145,7 +144,7 @@ static bool may_say(struct log_site *site, enum log_level level, const char *tex
 	static bool registered;
 	bool may;
 
-	pthread_mutex_lock(&site_lock);
+	mutex_lock(&site_lock);
 	may = log_limit_may(&site->limit, LOG_LIMIT_SITE, now) &&
 	      log_limit_may(&all_sites, LOG_LIMIT_ALL, now);
 	if (may) {
@@ -160,7 +159,7 @@ static bool may_say(struct log_site *site, enum log_level level, const char *tex
 		if (!registered)
 			registered = atexit(at_exit) == 0;
 	}
-	pthread_mutex_unlock(&site_lock);
+	mutex_unlock(&site_lock);
 	return may;
 }
 
@@ -171,7 +170,7 @@ static bool take_silent(bool at_end, struct log_site *out)
 	uint64_t now = clock_ns();
 	struct log_site **at, *site;
 
-	pthread_mutex_lock(&site_lock);
+	mutex_lock(&site_lock);
 	for (at = &silent; (site = *at) != NULL; at = &site->next)
 		if (at_end ||
 			(log_limit_over(&site->limit, now) && log_limit_over(&all_sites, now)))
@@ -182,7 +181,7 @@ static bool take_silent(bool at_end, struct log_site *out)
 		any_silent--;
 		site->left_out = 0;
 	}
-	pthread_mutex_unlock(&site_lock);
+	mutex_unlock(&site_lock);
 	return site;
 }
 

@@ -14,15 +14,13 @@
  * A slab of 2 MiB or more is of huge pages where the system gives huge pages. Then the first
  * filling takes fewer faults, and the tables of processor and device have fewer entries.
  *
- * Lock order: pool->lock, then one class->lock. pool->lock guards the list of all slabs, their
- * registration and slab_bytes. class->lock guards the class's lists and counters and the free lists
- * of its slabs. Reference counts are atomic.
+ * Lock order: pool->lock, then one class->lock. pool->lock also guards the registration of slabs,
+ * class->lock the free lists of the slabs of the class. Reference counts are atomic.
  */
 #include "transport/mem.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +38,8 @@
 #define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)(p), (void)(n))
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
+
+#include "transport/lock.h"
 
 #define KIB	  1024u
 #define SLAB_MIN  (1024 * KIB)
@@ -69,24 +69,24 @@ TAILQ_HEAD(slab_list, slab);
 
 struct class
 {
-	_Alignas(64) pthread_mutex_t lock;
-	struct slab_list avail; /* lock */
-	size_t used;		/* lock: blocks handed out */
-	size_t nblocks;		/* lock: blocks in all slabs of the class */
+	_Alignas(64) struct mutex lock;
+	struct slab_list avail GUARDED_BY(lock);
+	size_t used GUARDED_BY(lock);	 /* blocks handed out */
+	size_t nblocks GUARDED_BY(lock); /* blocks in all slabs of the class */
 };
 
 struct mem_pool {
-	pthread_mutex_t lock;
-	struct slab_list all;	   /* lock */
-	_Atomic size_t slab_bytes; /* changed under lock */
-	size_t needs_reg;	   /* lock: of slab_bytes, of slabs that need to be registered */
-	size_t limit;		   /* constant */
+	struct mutex lock;
+	struct slab_list all GUARDED_BY(lock);
+	_Atomic size_t slab_bytes;	   /* changed under lock */
+	size_t needs_reg GUARDED_BY(lock); /* of slab_bytes, of slabs that need to be registered */
+	size_t limit;			   /* constant */
 	_Atomic size_t failures;
 	/* bytes in blocks that are handed out: what the limit counts, and blocks that need to be
 	 * registered */
 	_Atomic size_t used, used_reg;
-	bool attached; /* lock */
-	bool saves;    /* lock: mem_pool_save() */
+	bool attached GUARDED_BY(lock);
+	bool saves GUARDED_BY(lock); /* mem_pool_save() */
 	struct mem_registrar reg;
 	_Atomic size_t sparing, per_rpcs; /* reg's, 0 without one; changed under lock */
 	struct class class[N_CLASSES];
@@ -99,18 +99,18 @@ struct mem_pool *mem_pool_new(size_t limit)
 	if (!pool)
 		return NULL;
 	memset(pool, 0, sizeof(*pool));
-	pthread_mutex_init(&pool->lock, NULL);
+	mutex_init(&pool->lock);
 	TAILQ_INIT(&pool->all);
 	pool->limit = limit;
 	for (unsigned i = 0; i < N_CLASSES; i++) {
-		pthread_mutex_init(&pool->class[i].lock, NULL);
+		mutex_init(&pool->class[i].lock);
 		TAILQ_INIT(&pool->class[i].avail);
 	}
 	return pool;
 }
 
-/* Unmaps a slab that is on no class list. pool->lock held. */
-static void slab_free_locked(struct mem_pool *pool, struct slab *s)
+/* Unmaps a slab that is on no class list. */
+static void slab_free_locked(struct mem_pool *pool, struct slab *s) REQUIRES(pool->lock)
 {
 	assert(s->used == 0 && !s->listed);
 	if (s->pub.reg && pool->attached)
@@ -129,15 +129,15 @@ struct mem_pool *mem_pool_free(struct mem_pool *pool)
 
 	if (!pool)
 		return NULL;
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	while ((s = TAILQ_FIRST(&pool->all))) {
 		s->listed = false;
 		slab_free_locked(pool, s);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < N_CLASSES; i++)
-		pthread_mutex_destroy(&pool->class[i].lock);
-	pthread_mutex_destroy(&pool->lock);
+		mutex_destroy(&pool->class[i].lock);
+	mutex_destroy(&pool->lock);
 	free(pool);
 	return NULL;
 }
@@ -147,9 +147,9 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 	struct slab *s, *t;
 	int rc = 0;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	if (pool->attached) {
-		pthread_mutex_unlock(&pool->lock);
+		mutex_unlock(&pool->lock);
 		return -EBUSY;
 	}
 	TAILQ_FOREACH (s, &pool->all, all) {
@@ -172,7 +172,7 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 		atomic_store(&pool->sparing, r->sparing);
 		atomic_store(&pool->per_rpcs, r->per_rpcs);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	return rc;
 }
 
@@ -180,7 +180,7 @@ void mem_pool_detach(struct mem_pool *pool)
 {
 	struct slab *s;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	if (pool->attached) {
 		TAILQ_FOREACH (s, &pool->all, all) {
 			if (s->pub.reg)
@@ -191,38 +191,38 @@ void mem_pool_detach(struct mem_pool *pool)
 		atomic_store(&pool->sparing, 0);
 		atomic_store(&pool->per_rpcs, 0);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 }
 
-/* Gives s back if it has no used block. pool->lock held. */
-static bool slab_release_locked(struct mem_pool *pool, struct slab *s)
+/* Gives s back if it has no used block. */
+static bool slab_release_locked(struct mem_pool *pool, struct slab *s) REQUIRES(pool->lock)
 {
 	struct class *c = &pool->class[s->class];
 	bool idle;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	idle = s->used == 0;
 	if (idle) {
 		TAILQ_REMOVE(&c->avail, s, avail);
 		s->listed = false;
 		c->nblocks -= s->nblocks;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (idle)
 		slab_free_locked(pool, s);
 	return idle;
 }
 
-/* Bytes of slabs still allowed by the limit. pool->lock held. */
-static size_t below_limit_locked(const struct mem_pool *pool)
+/* Bytes of slabs still allowed by the limit. */
+static size_t below_limit_locked(const struct mem_pool *pool) REQUIRES(pool->lock)
 {
 	size_t bytes = pool->slab_bytes - pool->needs_reg;
 
 	return bytes < pool->limit ? pool->limit - bytes : 0;
 }
 
-/* Gives back slabs without a used block until need more bytes fit. pool->lock held. */
-static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
+/* Gives back slabs without a used block until need more bytes fit. */
+static void pool_reclaim_locked(struct mem_pool *pool, size_t need) REQUIRES(pool->lock)
 {
 	struct slab *s, *next;
 
@@ -235,53 +235,54 @@ static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
 	}
 }
 
-/* Gives back the memory of the free blocks of s, but not their addresses. pool->lock held. */
-static void slab_dry_locked(struct mem_pool *pool, struct slab *s)
+/* Gives back the memory of the free blocks of s, but not their addresses. */
+static void slab_dry_locked(struct mem_pool *pool, struct slab *s) REQUIRES(pool->lock)
 {
 	struct class *c = &pool->class[s->class];
 
 	if (s->pub.reg)
 		return;
 	/* with the lock held, so that no thread takes a block meanwhile */
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (struct mem_buf *b = s->free; b; b = b->next) {
 		if (!b->dry)
 			madvise(b->data, b->size, MADV_DONTNEED);
 		b->dry = true;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 void mem_pool_trim(struct mem_pool *pool)
 {
 	struct slab *s, *next;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	for (s = TAILQ_FIRST(&pool->all); s; s = next) {
 		next = TAILQ_NEXT(s, all);
 		if (!slab_release_locked(pool, s))
 			slab_dry_locked(pool, s);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 }
 
 void mem_pool_save(struct mem_pool *pool, bool on)
 {
 	struct slab *s;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	if (pool->saves != on)
 		TAILQ_FOREACH (s, &pool->all, all)
 			if (s->pub.len >= HUGE_PAGE)
 				madvise(s->pub.base, s->pub.len,
 					on ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	pool->saves = on;
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 }
 
 /* Blocks for a new slab. A class grows by its present size, but by SLAB_MAX at most. The least is
  * SLAB_MIN, and less in a small pool. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
+	REQUIRES(pool->lock)
 {
 	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;
 	size_t bytes = have < least ? least : have > SLAB_MAX ? SLAB_MAX : have;
@@ -292,8 +293,9 @@ static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t s
 	return bytes < size ? 1 : bytes / size;
 }
 
-/* The same for a slab that needs registration; 0: too much for the limit. pool->lock held. */
+/* The same for a slab that needs registration; 0: too much for the limit. */
 static unsigned slab_blocks_registered(const struct mem_pool *pool, uint32_t size)
+	REQUIRES(pool->lock)
 {
 	size_t bytes = SLAB_REG, room = SIZE_MAX;
 
@@ -326,8 +328,9 @@ static void *slab_map(size_t len, bool saves)
 	return p;
 }
 
-/* A new slab, known to the registrar, on no class list yet. pool->lock held. */
+/* A new slab, known to the registrar, on no class list yet. */
 static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsigned nblocks)
+	REQUIRES(pool->lock)
 {
 	uint32_t size = class_size[class % N_SIZES];
 	struct slab *s = calloc(1, sizeof(*s) + nblocks * sizeof(s->buf[0]));
@@ -367,8 +370,8 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	return s;
 }
 
-/* A block from the class's first slab with one, or NULL. class->lock held. */
-static struct mem_buf *class_take_locked(struct class *c)
+/* A block from the class's first slab with one, or NULL. */
+static struct mem_buf *class_take_locked(struct class *c) REQUIRES(c->lock)
 {
 	struct slab *s = TAILQ_FIRST(&c->avail);
 	struct mem_buf *b;
@@ -386,9 +389,9 @@ static struct mem_buf *class_take_locked(struct class *c)
 	return b;
 }
 
-/* Blocks that a new slab of the class may have, 0: none. Unused slabs are first given back.
- * pool->lock held. */
+/* Blocks that a new slab of the class may have, 0: none. Unused slabs are first given back. */
 static unsigned may_grow_locked(struct mem_pool *pool, unsigned class, size_t have)
+	REQUIRES(pool->lock)
 {
 	uint32_t size = class_size[class % N_SIZES];
 
@@ -410,12 +413,12 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 	size_t have;
 	unsigned n;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	/* another thread may have grown the class while this one waited for the lock */
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	b = class_take_locked(c);
 	have = c->nblocks * class_size[class % N_SIZES];
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	n = b ? 0 : may_grow_locked(pool, class, have);
 	if (!n)
 		goto out;
@@ -425,14 +428,14 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 		s = slab_new_locked(pool, class, 1);
 	if (!s)
 		goto out;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->avail, s, avail);
 	s->listed = true;
 	c->nblocks += s->nblocks;
 	b = class_take_locked(c);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 out:
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	return b;
 }
 
@@ -451,9 +454,9 @@ static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
 		i++;
 	if (i < N_SIZES) {
 		i += registered ? N_SIZES : 0;
-		pthread_mutex_lock(&pool->class[i].lock);
+		mutex_lock(&pool->class[i].lock);
 		b = class_take_locked(&pool->class[i]);
-		pthread_mutex_unlock(&pool->class[i].lock);
+		mutex_unlock(&pool->class[i].lock);
 		if (!b)
 			b = class_grow_and_take(pool, i);
 	}
@@ -478,9 +481,9 @@ static bool is_attached(struct mem_pool *pool)
 {
 	bool attached;
 
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	attached = pool->attached;
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	return attached;
 }
 
@@ -522,7 +525,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	atomic_fetch_sub_explicit(used_of(buf->pool, buf), buf->size, memory_order_relaxed);
 	c = &buf->pool->class[buf->class];
 	s = (struct slab *)buf->slab;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	buf->next = s->free;
 	s->free = buf;
 	s->used--;
@@ -531,7 +534,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 		TAILQ_INSERT_HEAD(&c->avail, s, avail);
 		s->listed = true;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return NULL;
 }
 
@@ -546,17 +549,17 @@ size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
 
 	if (!sparing)
 		return SIZE_MAX;
-	pthread_mutex_lock(&pool->lock);
+	mutex_lock(&pool->lock);
 	room = pool->needs_reg < sparing ? sparing - pool->needs_reg : 0;
 	/* and the free blocks of the existing slabs */
 	for (unsigned i = N_SIZES; i < N_CLASSES; i++) {
 		struct class *c = &pool->class[i];
 
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		room += (c->nblocks - c->used) * class_size[i - N_SIZES];
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 	}
-	pthread_mutex_unlock(&pool->lock);
+	mutex_unlock(&pool->lock);
 	if (of_many)
 		return room / 4;
 	return room < sparing / 2 ? room : sparing / 2;

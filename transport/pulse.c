@@ -5,27 +5,28 @@
  */
 #include "transport/pulse.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, pulse) pulses = LIST_HEAD_INITIALIZER(pulses); /* lock */
+#include "transport/lock.h"
+
+static struct mutex lock = MUTEX_INITIALIZER;
+static GUARDED_BY(lock) LIST_HEAD(, pulse) pulses = LIST_HEAD_INITIALIZER(pulses);
 
 void pulse_join(struct pulse *p, const char *name)
 {
 	p->name = name;
 	atomic_init(&p->count, 0);
 	p->seen = p->same = 0;
-	pthread_mutex_lock(&lock);
+	mutex_lock(&lock);
 	LIST_INSERT_HEAD(&pulses, p, link);
-	pthread_mutex_unlock(&lock);
+	mutex_unlock(&lock);
 }
 
 void pulse_leave(struct pulse *p)
 {
-	pthread_mutex_lock(&lock);
+	mutex_lock(&lock);
 	LIST_REMOVE(p, link);
-	pthread_mutex_unlock(&lock);
+	mutex_unlock(&lock);
 }
 
 const char *pulse_look(unsigned most)
@@ -33,7 +34,7 @@ const char *pulse_look(unsigned most)
 	const char *stuck = NULL;
 	struct pulse *p;
 
-	pthread_mutex_lock(&lock);
+	mutex_lock(&lock);
 	LIST_FOREACH (p, &pulses, link) {
 		unsigned now = atomic_load_explicit(&p->count, memory_order_relaxed);
 
@@ -42,6 +43,6 @@ const char *pulse_look(unsigned most)
 		if (p->same > most)
 			stuck = p->name;
 	}
-	pthread_mutex_unlock(&lock);
+	mutex_unlock(&lock);
 	return stuck;
 }

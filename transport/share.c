@@ -66,7 +66,7 @@ bool share_key_same(const struct share_key *a, const struct share_key *b)
 void share_init(struct share *s)
 {
 	memset(s, 0, sizeof(*s));
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	LIST_INIT(&s->holders);
 	for (unsigned i = 0; i < SHARE_BUCKETS; i++)
 		LIST_INIT(&s->parts[i]);
@@ -76,7 +76,7 @@ void share_init(struct share *s)
 
 void share_finish(struct share *s)
 {
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 }
 
 void share_limit(struct share *s, unsigned kind, uint64_t max, uint64_t most)
@@ -86,6 +86,7 @@ void share_limit(struct share *s, unsigned kind, uint64_t max, uint64_t most)
 }
 
 static struct share_holder *find_locked(struct share *s, const struct share_key *key)
+	REQUIRES(s->lock)
 {
 	struct share_holder *h;
 
@@ -120,7 +121,7 @@ struct share_holder *share_get(struct share *s, const struct share_key *key)
 	struct share_holder *h;
 	struct share_key site;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	h = find_locked(s, key);
 	if (h && h->refs++ == 0 && share_key_site(key, &site)) {
 		h->site = find_locked(s, &site);
@@ -131,15 +132,15 @@ struct share_holder *share_get(struct share *s, const struct share_key *key)
 		put_locked(h);
 		h = NULL;
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return h;
 }
 
 struct share_holder *share_ref(struct share *s, struct share_holder *h)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	h->refs++;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return h;
 }
 
@@ -147,9 +148,9 @@ struct share_holder *share_put(struct share *s, struct share_holder *h)
 {
 	if (!h)
 		return NULL;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	put_locked(h);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -160,6 +161,7 @@ static uint64_t less(uint64_t most, uint64_t held)
 
 /* The rest of h's own share, and of its site's. */
 static uint64_t own_locked(const struct share *s, const struct share_holder *h, unsigned kind)
+	REQUIRES(s->lock)
 {
 	uint64_t most = s->kind[kind].most, own = less(most, h->held[kind]), site;
 
@@ -170,6 +172,7 @@ static uint64_t own_locked(const struct share *s, const struct share_holder *h, 
 }
 
 static uint64_t room_locked(const struct share *s, const struct share_holder *h, unsigned kind)
+	REQUIRES(s->lock)
 {
 	const struct share_kind *k = &s->kind[kind];
 	uint64_t own = own_locked(s, h, kind), end = k->max, common;
@@ -186,9 +189,9 @@ bool share_is_full(struct share *s, const struct share_holder *h, unsigned kind,
 {
 	uint64_t own;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	own = own_locked(s, h, kind);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return n > own;
 }
 
@@ -196,13 +199,14 @@ uint64_t share_room(struct share *s, const struct share_holder *h, unsigned kind
 {
 	uint64_t room;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	room = room_locked(s, h, kind);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return room;
 }
 
 static void add_locked(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+	REQUIRES(s->lock)
 {
 	h->held[kind] += n;
 	if (h->site)
@@ -211,6 +215,7 @@ static void add_locked(struct share *s, struct share_holder *h, unsigned kind, u
 }
 
 static void subtract_locked(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+	REQUIRES(s->lock)
 {
 	assert(h->held[kind] >= n && s->kind[kind].used >= n);
 	h->held[kind] -= n;
@@ -223,35 +228,35 @@ bool share_take(struct share *s, struct share_holder *h, unsigned kind, uint64_t
 {
 	bool ok;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ok = n <= room_locked(s, h, kind);
 	if (ok)
 		add_locked(s, h, kind, n);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return ok;
 }
 
 void share_force(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	add_locked(s, h, kind, n);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 void share_give(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	subtract_locked(s, h, kind, n);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 uint64_t share_held(struct share *s, const struct share_holder *h, unsigned kind)
 {
 	uint64_t held;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	held = h->held[kind];
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return held;
 }
 
@@ -260,7 +265,7 @@ struct share_part *share_part_get(
 {
 	struct share_part *p;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	LIST_FOREACH (p, &s->parts[uid % SHARE_BUCKETS], link)
 		if (p->holder == h && p->flavor == flavor && p->uid == uid)
 			break;
@@ -276,7 +281,7 @@ struct share_part *share_part_get(
 	}
 	if (p)
 		p->refs++;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return p;
 }
 
@@ -284,7 +289,7 @@ struct share_part *share_part_put(struct share *s, struct share_part *p)
 {
 	if (!p)
 		return NULL;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (--p->refs == 0) {
 		for (unsigned i = 0; i < SHARE_KINDS; i++)
 			assert(!p->held[i]);
@@ -292,7 +297,7 @@ struct share_part *share_part_put(struct share *s, struct share_part *p)
 		put_locked(p->holder);
 		free(p);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -302,6 +307,7 @@ static uint64_t part_end_locked(const struct share_part *p, unsigned kind, uint6
 }
 
 static uint64_t part_room_locked(const struct share *s, const struct share_part *p, unsigned kind)
+	REQUIRES(s->lock)
 {
 	uint64_t end = part_end_locked(p, kind, s->kind[kind].most), held = p->holder->held[kind];
 	uint64_t room = room_locked(s, p->holder, kind), own = held < end ? end - held : 0;
@@ -313,9 +319,9 @@ uint64_t share_part_end(struct share *s, const struct share_part *p, unsigned ki
 {
 	uint64_t end;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	end = part_end_locked(p, kind, all);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return end;
 }
 
@@ -330,9 +336,9 @@ uint64_t share_part_room(struct share *s, const struct share_part *p, unsigned k
 {
 	uint64_t room;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	room = part_room_locked(s, p, kind);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return room;
 }
 
@@ -340,29 +346,29 @@ bool share_part_take(struct share *s, struct share_part *p, unsigned kind, uint6
 {
 	bool ok;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ok = n <= part_room_locked(s, p, kind);
 	if (ok) {
 		p->held[kind] += n;
 		add_locked(s, p->holder, kind, n);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return ok;
 }
 
 void share_part_force(struct share *s, struct share_part *p, unsigned kind, uint64_t n)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	p->held[kind] += n;
 	add_locked(s, p->holder, kind, n);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 void share_part_give(struct share *s, struct share_part *p, unsigned kind, uint64_t n)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	assert(p->held[kind] >= n);
 	p->held[kind] -= n;
 	subtract_locked(s, p->holder, kind, n);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }

@@ -30,12 +30,12 @@
 #ifndef RNFS_TRANSPORT_SHARE_H
 #define RNFS_TRANSPORT_SHARE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 
+#include "transport/lock.h"
 #include "transport/sock_user.h"
 
 #define SHARE_KINDS 8
@@ -79,9 +79,9 @@ struct share_part {
 #define SHARE_BUCKETS 256
 
 struct share {
-	pthread_mutex_t lock;
-	LIST_HEAD(, share_holder) holders;	      /* lock */
-	LIST_HEAD(, share_part) parts[SHARE_BUCKETS]; /* lock; by user */
+	struct mutex lock;
+	GUARDED_BY(lock) LIST_HEAD(, share_holder) holders;
+	GUARDED_BY(lock) LIST_HEAD(, share_part) parts[SHARE_BUCKETS]; /* by user */
 	struct share_kind {
 		uint64_t max, most; /* constant */
 		uint64_t used;	    /* lock: by all holders */

@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and its upcalls for the server
- * (nfs4_server.h).
+ * (nfs4_upcalls.h).
  *
- *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_mount.c)
+ *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_export.c)
  *     ... ops ...
  *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 #include <errno.h>
 #include <stdlib.h>

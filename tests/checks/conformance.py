@@ -17,7 +17,7 @@ The page has a table for each draft, with a row for each requirement:
            not yet    code and tests are empty
   code     FILE: NAME, NAME; FILE: NAME: functions, tables or macros that are made there, and that the product uses: a caller
            in tests/ does not count. FILE may go without its folders where that names one file only.
-  tests    PROGRAM: TEST, TEST; ...: functions of tests/unit/test-PROGRAM.c
+  tests    PROGRAM: TEST, TEST; ...: functions of test-PROGRAM.c below tests/unit
            TITLE; TITLE: TEST: what tests/check --list prints, without the name of the user, and "plain" left out; all of a
            job, or one of its tests
 
@@ -138,10 +138,10 @@ def titles(everything):
 
 
 def unit_tests(program):
-    path = f"tests/unit/test-{program}.c"
-    if not os.path.exists(os.path.join(ROOT, path)):
+    paths = glob.glob(os.path.join(ROOT, "tests/unit/**", f"test-{program}.c"), recursive=True)
+    if not paths:
         return None
-    return set(re.findall(r"\b(?:cmocka_unit_test\w*|TEST|T)\(\s*(\w+)", read(path)))
+    return set(re.findall(r"\b(?:cmocka_unit_test\w*|TEST|T)\(\s*(\w+)", read(paths[0])))
 
 
 def script_words(title):

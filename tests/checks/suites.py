@@ -54,7 +54,7 @@ VM_SHORT = ("case-short-client", "case-short-server", "case-short-dialects")
 
 
 def program_names(folder, prefix):
-    sources = glob.glob(os.path.join(ROOT, folder, prefix + "*.c"))
+    sources = glob.glob(os.path.join(ROOT, folder, "**", prefix + "*.c"), recursive=True)
     return sorted(os.path.basename(s)[len(prefix):-2] for s in sources)
 
 

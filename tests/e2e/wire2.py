@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
-"""The messages of tests/unit/wire-vecs.h as a capture, and what two programs have read in it.
+"""The messages of tests/unit/contrib/rnfs-wire/wire-vecs.h as a capture, and what two programs have read in it.
 
 make VECS PCAP: writes a capture, two connections for each message of version 2: one with the message in one segment of a
 Send, one with it in two.

@@ -4,7 +4,7 @@
  * Any row of iWARP segments, received with and without foresight: both must come to the same. Four
  * bytes of input make a segment, most often one that goes on where the last one ended.
  */
-#include "tests/unit/iwarp-script.h"
+#include "tests/unit/transport/iwarp/iwarp-script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

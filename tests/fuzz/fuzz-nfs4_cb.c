@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,8 @@
  * A server without power may lose bytes that were not synced. rnfs does not write such bytes again
  * to a file that another client has changed, and a call tells the loss (EIO). So the judge leaves
  * out files of before a power cut. If the server was killed, or changes its write verifier, calls
- * may tell a loss that did not happen.
+ * may tell a loss that did not happen. Nor does the judge look at a file of which a kernel has
+ * zeroed bytes of a write under way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +67,7 @@ static struct made *find(const struct program *p, ino_t ino)
 
 static bool is_sure(const struct made *f)
 {
-	return f->cuts == disk_power_cuts();
+	return f->cuts == disk_power_cuts() && !vfs_has_torn(f->ino);
 }
 
 /* False: the call tells a loss. */

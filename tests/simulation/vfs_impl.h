@@ -160,6 +160,12 @@ struct vfs_file {
 	bool in_inode;
 };
 
+/* Bytes of a WRITE through pages, from write(2)'s copy to the daemon's answer. */
+struct vfs_span {
+	LIST_ENTRY(vfs_span) next;
+	uint64_t off, end;
+};
+
 struct vfs_inode {
 	LIST_ENTRY(vfs_inode) all;
 	struct vfs *v;
@@ -176,6 +182,7 @@ struct vfs_inode {
 	unsigned npages, room;
 	LIST_HEAD(, vfs_back) backs;
 	LIST_HEAD(, vfs_file) writers;
+	LIST_HEAD(, vfs_span) spans;
 	bool nowrite; /* write-back waits */
 	int back_error;
 	LIST_HEAD(, vfs_dentry) aliases;

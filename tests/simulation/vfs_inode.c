@@ -109,6 +109,7 @@ static struct vfs_inode *make(struct vfs *v, const struct fuse_entry_out *e)
 	i->stale = VFS_ALL;
 	LIST_INIT(&i->backs);
 	LIST_INIT(&i->writers);
+	LIST_INIT(&i->spans);
 	LIST_INIT(&i->aliases);
 	LIST_INSERT_HEAD(&v->inodes, i, all);
 	return i;

@@ -11,6 +11,8 @@
 #include "tests/simulation/sched.h"
 #include "tests/simulation/vfs_impl.h"
 
+#define TORN_MOST 64u
+
 /* Where the page is, or would be. */
 static unsigned place(const struct vfs_inode *i, uint64_t index)
 {
@@ -130,6 +132,31 @@ void vfs_pshrink(struct vfs_inode *i, unsigned once_in)
 
 /* --- truncation ------------------------------------------------------------------------------- */
 
+/* Inodes of the server of which a kernel has zeroed bytes of a WRITE under way. */
+static uint64_t torn[TORN_MOST];
+static unsigned torn_n;
+
+bool vfs_has_torn(uint64_t ino)
+{
+	for (unsigned i = 0; i < torn_n; i++)
+		if (torn[i] == ino)
+			return true;
+	return torn_n == TORN_MOST;
+}
+
+static void note_torn(const struct vfs_inode *i, uint64_t from, uint64_t to)
+{
+	const struct vfs_span *s;
+
+	LIST_FOREACH (s, &i->spans, next) {
+		if (s->end <= from || to <= s->off)
+			continue;
+		sched_event("kernel: %s: bytes of a write are zeroed", vfs_name(i));
+		if (!vfs_has_torn(i->a.ino))
+			torn[torn_n++] = i->a.ino;
+	}
+}
+
 /* Zeros the bytes from..to of the file in a page that a cut ends in, also bytes that a WRITE still
  * has to bring to the daemon. */
 static void zero(struct vfs_inode *i, uint64_t from, uint64_t to)
@@ -166,8 +193,10 @@ void vfs_ptruncate(struct vfs_inode *i, uint64_t size)
 	uint64_t end = (size + VFS_PAGE - 1) / VFS_PAGE;
 
 	proc_cut_maps(i, end);
-	if (size % VFS_PAGE)
+	if (size % VFS_PAGE) {
 		zero(i, size, end * VFS_PAGE);
+		note_torn(i, size, end * VFS_PAGE);
+	}
 	drop_range(i, end, UINT64_MAX);
 }
 

@@ -18,6 +18,7 @@ struct writing {
 	unsigned n;
 	uint64_t off;
 	size_t len;
+	struct vfs_span span;
 	bool last_locked; /* the last page has bytes that are not known */
 };
 
@@ -97,7 +98,8 @@ static void fill(
 {
 	const struct vfs *v = i->v;
 
-	*w = (struct writing){.off = off};
+	*w = (struct writing){.off = off, .span = {.off = off, .end = off}};
+	LIST_INSERT_HEAD(&i->spans, &w->span, next);
 	while (w->len < len && w->n < v->max_pages && w->len < v->max_write) {
 		uint64_t at = off + w->len;
 		size_t in = at % VFS_PAGE, part = VFS_PAGE - in;
@@ -110,6 +112,7 @@ static void fill(
 		memcpy(p->bytes + in, buf + w->len, part);
 		w->pages[w->n++] = p;
 		w->len += part;
+		w->span.end = at + part;
 		p->uptodate |= part == VFS_PAGE;
 		if (!p->uptodate) {
 			w->last_locked = true;
@@ -126,6 +129,7 @@ static void release(struct writing *w, ssize_t written)
 	size_t left = written > 0 ? (size_t)written : 0, in = w->off % VFS_PAGE;
 	bool is_short = written >= 0 && left < w->len;
 
+	LIST_REMOVE(&w->span, next);
 	for (unsigned n = 0; n < w->n; n++, in = 0) {
 		struct vfs_page *p = w->pages[n];
 

@@ -61,7 +61,7 @@ static int iwarp_post_recv(struct prov_conn *pc, uint64_t cookie, const struct m
 
 	if (atomic_load_explicit(&c->over, memory_order_relaxed))
 		return -ENOTCONN;
-	pthread_mutex_lock(&c->rq_lock);
+	mutex_lock(&c->rq_lock);
 	tail = atomic_load_explicit(&c->rq_tail, memory_order_relaxed);
 	if (tail - atomic_load_explicit(&c->rq_head, memory_order_acquire) >=
 		c->params.recv_depth) {
@@ -72,7 +72,7 @@ static int iwarp_post_recv(struct prov_conn *pc, uint64_t cookie, const struct m
 		/* publishes the entry to the progress thread */
 		atomic_store_explicit(&c->rq_tail, tail + 1, memory_order_release);
 	}
-	pthread_mutex_unlock(&c->rq_lock);
+	mutex_unlock(&c->rq_lock);
 	return rc;
 }
 
@@ -150,9 +150,9 @@ static void check_sender(struct iwarp_conn *c)
 
 	if (!atomic_load(&c->tx_dead) || c->failed)
 		return;
-	pthread_mutex_lock(&c->tx_lock);
+	mutex_lock(&c->tx_lock);
 	error = c->tx_error;
-	pthread_mutex_unlock(&c->tx_lock);
+	mutex_unlock(&c->tx_lock);
 	iwarp_fail(c, "sending to %s failed: %s", c->peer, strerror(error));
 }
 

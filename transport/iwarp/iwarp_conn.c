@@ -29,9 +29,9 @@ void iwarp_conn_free(struct iwarp_conn *c)
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	iwarp_stags_finish(&c->stags);
-	pthread_mutex_destroy(&c->rq_lock);
-	pthread_mutex_destroy(&c->q_lock);
-	pthread_mutex_destroy(&c->tx_lock);
+	mutex_destroy(&c->rq_lock);
+	mutex_destroy(&c->q_lock);
+	mutex_destroy(&c->tx_lock);
 	free(c->rx.buf);
 	free(c->rx.waste);
 	free(c->rq);
@@ -64,9 +64,9 @@ struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params 
 	c->fd = fd;
 	c->active = active;
 	snprintf(c->peer, sizeof(c->peer), "the peer");
-	pthread_mutex_init(&c->rq_lock, NULL);
-	pthread_mutex_init(&c->q_lock, NULL);
-	pthread_mutex_init(&c->tx_lock, NULL);
+	mutex_init(&c->rq_lock);
+	mutex_init(&c->q_lock);
+	mutex_init(&c->tx_lock);
 	TAILQ_INIT(&c->queue);
 	TAILQ_INIT(&c->spare);
 	TAILQ_INIT(&c->reads_waiting);
@@ -89,6 +89,9 @@ int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 	size_t nreq = (size_t)c->params.send_depth + 2 * ird + 1;
 	int sndbuf = LOOPBACK_SNDBUF;
 
+	/* No other thread uses the connection before `up`. */
+	mutex_alone(&c->tx_lock);
+	mutex_alone(&c->q_lock);
 	c->prov.ird = (uint8_t)ird;
 	c->prov.ord = (uint8_t)ord;
 	c->crc = crc;

@@ -109,7 +109,7 @@ unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov)
 	uint32_t room = 0;
 
 	g->n = 0;
-	if (!rx->h.tagged || rx->h.last || rx->pay < GUESS_MIN || c->held)
+	if (!rx->h.tagged || rx->h.last || rx->pay < GUESS_MIN || iwarp_is_held(c))
 		return 0;
 	g->place = place_behind(c, &room);
 	if (!g->place || !room)

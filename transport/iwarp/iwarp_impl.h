@@ -30,13 +30,13 @@
 #ifndef RNFS_TRANSPORT_IWARP_IWARP_IMPL_H
 #define RNFS_TRANSPORT_IWARP_IWARP_IMPL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
 #include <sys/uio.h>
 
 #include "transport/iwarp/ddp.h"
 #include "transport/iwarp/mpa.h"
+#include "transport/lock.h"
 #include "transport/provider.h"
 
 /* --- doors (iwarp_stag.c) --------------------------------------------------------------------- */
@@ -65,14 +65,14 @@ struct iwarp_ghost {
 /* Open addressing: the numbers are random, so a number is its own hash. Tagged offsets start at
  * 0. */
 struct iwarp_stags {
-	pthread_mutex_t lock;			/* everything below */
-	struct iwarp_ghost ghost[IWARP_GHOSTS]; /* a ring */
-	unsigned next_ghost;
-	struct iwarp_door *slot;
-	uint32_t cap, count;
-	uint64_t seq;
-	uint32_t rnd[64];
-	unsigned rnd_left;
+	struct mutex lock;
+	struct iwarp_ghost ghost[IWARP_GHOSTS] GUARDED_BY(lock); /* a ring */
+	unsigned next_ghost GUARDED_BY(lock);
+	struct iwarp_door *slot GUARDED_BY(lock);
+	uint32_t cap GUARDED_BY(lock), count GUARDED_BY(lock);
+	uint64_t seq GUARDED_BY(lock);
+	uint32_t rnd[64] GUARDED_BY(lock);
+	unsigned rnd_left GUARDED_BY(lock);
 };
 
 #define IWARP_MAX_DOORS 65536
@@ -200,12 +200,12 @@ struct iwarp_conn {
 	char peer[80]; /* "192.0.2.1 port 20049" */
 	int fd, wake_fd;
 	bool active;
-	bool crc;	 /* in use; set before traffic */
-	unsigned emss;	 /* bytes of a TCP segment; tx_lock after the start */
-	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
+	bool crc;			     /* in use; set before traffic */
+	unsigned emss GUARDED_BY(tx_lock);   /* bytes of a TCP segment */
+	unsigned mulpdu GUARDED_BY(tx_lock); /* its largest ULPDU */
 	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
 	bool long_fpdus; /* the peer takes FPDUs longer than segments; set before traffic */
-	bool growing;	 /* tx_lock: loopback; its segments grow with the peer's window */
+	bool growing GUARDED_BY(tx_lock); /* loopback; its segments grow with the peer's window */
 
 	atomic_bool up;	      /* establish() has succeeded */
 	atomic_bool over;     /* and the connection has failed since */
@@ -215,33 +215,34 @@ struct iwarp_conn {
 	struct iwarp_stags stags;
 
 	/* posted receives: a ring; producers under rq_lock, consumed by the progress thread */
-	pthread_mutex_t rq_lock;
+	struct mutex rq_lock;
 	struct iwarp_recv *rq;
 	unsigned rq_cap; /* a power of two, >= recv_depth */
 	atomic_uint rq_head, rq_tail;
 
-	pthread_mutex_t q_lock;
-	struct iwarp_reqs queue;	 /* q_lock */
-	struct iwarp_reqs spare;	 /* q_lock */
-	struct iwarp_reqs reads_waiting; /* q_lock */
-	struct iwarp_read *reads;	 /* q_lock; ring of ord, oldest at reads_at */
-	unsigned reads_at, reads_n;	 /* q_lock */
-	unsigned under_way;		 /* q_lock: the user's requests, <= send_depth */
-	bool held;   /* q_lock: passive side, nothing may be sent before the first FPDU came */
-	bool closed; /* q_lock: no request is taken any more */
+	struct mutex q_lock ACQUIRED_AFTER(tx_lock);
+	struct iwarp_reqs queue GUARDED_BY(q_lock);
+	struct iwarp_reqs spare GUARDED_BY(q_lock);
+	struct iwarp_reqs reads_waiting GUARDED_BY(q_lock);
+	struct iwarp_read *reads GUARDED_BY(q_lock); /* ring of ord, oldest at reads_at */
+	unsigned reads_at GUARDED_BY(q_lock), reads_n GUARDED_BY(q_lock);
+	unsigned under_way GUARDED_BY(q_lock); /* the user's requests, <= send_depth */
+	/* passive side, nothing may be sent before the first FPDU came */
+	bool held GUARDED_BY(q_lock);
+	bool closed GUARDED_BY(q_lock); /* no request is taken any more */
 	struct iwarp_req *req_mem;
 	_Atomic uint64_t sent; /* sent bytes of the user's requests, since the beginning */
 	atomic_size_t unsent;  /* memory of the user's Sends and Writes not spare yet */
 	atomic_uint nresp;     /* read responses not spare yet */
 
-	pthread_mutex_t tx_lock;
-	struct iwarp_reqs ready;  /* tx_lock: taken from queue, in order */
-	struct iwarp_batch batch; /* tx_lock */
-	uint32_t tx_msn[3];	  /* tx_lock: next to send, per queue */
-	int tx_error;		  /* tx_lock */
-	atomic_bool blocked;	  /* the socket is full; the progress thread goes on */
-	atomic_bool tx_yield;	  /* the progress thread wants tx_lock */
-	atomic_bool tx_dead;	  /* tx_error is set */
+	struct mutex tx_lock;
+	struct iwarp_reqs ready GUARDED_BY(tx_lock); /* taken from queue, in order */
+	struct iwarp_batch batch GUARDED_BY(tx_lock);
+	uint32_t tx_msn[3] GUARDED_BY(tx_lock); /* next to send, per queue */
+	int tx_error GUARDED_BY(tx_lock);
+	atomic_bool blocked;  /* the socket is full; the progress thread goes on */
+	atomic_bool tx_yield; /* the progress thread wants tx_lock */
+	atomic_bool tx_dead;  /* tx_error is set */
 
 	struct iwarp_rx rx; /* progress thread */
 	bool heard;	    /* progress thread: the peer has sent bytes */
@@ -256,6 +257,12 @@ struct iwarp_conn {
 	bool failed;	    /* progress thread: down_reason is set */
 	bool down;	    /* progress thread: DOWN was delivered */
 };
+
+/* The progress thread alone changes `held`, and so reads `held` without q_lock. */
+static inline bool iwarp_is_held(const struct iwarp_conn *c) NO_LOCK_ANALYSIS
+{
+	return c->held;
+}
 
 /* What a step of the receiving side has done. */
 enum iwarp_step {

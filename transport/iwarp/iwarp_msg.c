@@ -268,11 +268,11 @@ enum iwarp_step iwarp_msg_end(struct iwarp_conn *c, struct prov_wc *wc)
 
 	log_data("iwarp %s: received opcode %u, %u bytes%s", c->peer, rx->h.op, rx->pay,
 		rx->h.last ? ", last" : "");
-	if (__builtin_expect(c->held, 0)) {
+	if (__builtin_expect(iwarp_is_held(c), 0)) {
 		/* RFC 5044 section 7.1.2 rule 4: the active side's first FPDU has come. */
-		pthread_mutex_lock(&c->q_lock);
+		mutex_lock(&c->q_lock);
 		c->held = false;
-		pthread_mutex_unlock(&c->q_lock);
+		mutex_unlock(&c->q_lock);
 		c->flush_due = true;
 	}
 	if (rx->h.tagged)

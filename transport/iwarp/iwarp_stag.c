@@ -17,21 +17,21 @@
 int iwarp_stags_init(struct iwarp_stags *t)
 {
 	memset(t, 0, sizeof(*t));
+	mutex_init(&t->lock);
 	t->cap = 256;
 	t->slot = calloc(t->cap, sizeof(*t->slot));
 	if (!t->slot)
 		return -ENOMEM;
-	pthread_mutex_init(&t->lock, NULL);
 	return 0;
 }
 
 void iwarp_stags_finish(struct iwarp_stags *t)
 {
+	mutex_destroy(&t->lock);
 	free(t->slot);
-	pthread_mutex_destroy(&t->lock);
 }
 
-static uint32_t random_locked(struct iwarp_stags *t)
+static uint32_t random_locked(struct iwarp_stags *t) REQUIRES(t->lock)
 {
 	uint32_t v;
 
@@ -51,14 +51,14 @@ uint32_t iwarp_stags_random(struct iwarp_stags *t)
 {
 	uint32_t v;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	v = random_locked(t);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return v;
 }
 
 /* The slot of stag, or the free slot for it. */
-static uint32_t probe(const struct iwarp_stags *t, uint32_t stag)
+static uint32_t probe(const struct iwarp_stags *t, uint32_t stag) REQUIRES(t->lock)
 {
 	uint32_t i = stag & (t->cap - 1);
 
@@ -67,7 +67,7 @@ static uint32_t probe(const struct iwarp_stags *t, uint32_t stag)
 	return i;
 }
 
-static int grow(struct iwarp_stags *t)
+static int grow(struct iwarp_stags *t) REQUIRES(t->lock)
 {
 	struct iwarp_door *old = t->slot;
 	uint32_t old_cap = t->cap;
@@ -92,7 +92,7 @@ int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d)
 	uint32_t i;
 	int rc = 0;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	if (t->count * 2 >= t->cap)
 		rc = grow(t);
 	if (!rc) {
@@ -104,7 +104,7 @@ int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d)
 		t->slot[i] = *d;
 		t->count++;
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return rc;
 }
 
@@ -114,10 +114,10 @@ bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d
 
 	if (!stag)
 		return false;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	*d = t->slot[probe(t, stag)];
 	found = d->stag == stag;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return found;
 }
 
@@ -129,7 +129,7 @@ bool iwarp_stags_write(
 
 	if (!stag)
 		return false;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	slot = &t->slot[probe(t, stag)];
 	if (slot->stag == stag) {
 		uint32_t top = to > slot->len || n > slot->len - to ? slot->len : (uint32_t)to + n;
@@ -139,12 +139,12 @@ bool iwarp_stags_write(
 			slot->top = top;
 		*d = *slot;
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return found;
 }
 
 /* Frees slot i and moves later entries back that a look-up would not find any more. */
-static void remove_at(struct iwarp_stags *t, uint32_t i)
+static void remove_at(struct iwarp_stags *t, uint32_t i) REQUIRES(t->lock)
 {
 	uint32_t mask = t->cap - 1, j = i;
 
@@ -169,16 +169,16 @@ bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq)
 
 	if (!stag)
 		return false;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	i = probe(t, stag);
 	found = t->slot[i].stag == stag && (!seq || t->slot[i].seq == seq);
 	if (found)
 		remove_at(t, i);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return found;
 }
 
-static struct iwarp_ghost *ghost_locked(struct iwarp_stags *t, uint32_t stag)
+static struct iwarp_ghost *ghost_locked(struct iwarp_stags *t, uint32_t stag) REQUIRES(t->lock)
 {
 	for (unsigned i = 0; stag && i < IWARP_GHOSTS; i++)
 		if (t->ghost[i].stag == stag)
@@ -193,7 +193,7 @@ bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq)
 
 	if (!stag)
 		return false;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	d = &t->slot[probe(t, stag)];
 	found = d->stag == stag && d->seq == seq;
 	if (found) {
@@ -201,7 +201,7 @@ bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq)
 			.stag = stag, .access = d->access, .len = d->len, .left = d->len};
 		remove_at(t, (uint32_t)(d - t->slot));
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return found;
 }
 
@@ -209,11 +209,11 @@ bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_d
 {
 	const struct iwarp_ghost *g;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	g = ghost_locked(t, stag);
 	if (g)
 		*d = (struct iwarp_door){.stag = stag, .access = g->access, .len = g->len};
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return g != NULL;
 }
 
@@ -222,12 +222,12 @@ bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n)
 	struct iwarp_ghost *g;
 	bool ok;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	g = ghost_locked(t, stag);
 	ok = g && n <= g->left;
 	if (ok)
 		g->left -= n;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return ok;
 }
 
@@ -235,10 +235,10 @@ bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag)
 {
 	struct iwarp_ghost *g;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	g = ghost_locked(t, stag);
 	if (g)
 		g->stag = 0;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return g != NULL;
 }

@@ -83,7 +83,7 @@ static unsigned queue_number(enum ddp_op op)
 }
 
 /* Builds the next FPDU of r. True: the last one. */
-static bool put_fpdu(struct iwarp_conn *c, struct iwarp_req *r)
+static bool put_fpdu(struct iwarp_conn *c, struct iwarp_req *r) REQUIRES(c->tx_lock)
 {
 	struct iwarp_batch *b = &c->batch;
 	uint8_t *h = b->hdr + b->hdr_n, *t;
@@ -140,7 +140,7 @@ static void release(struct iwarp_conn *c, struct iwarp_req *r)
 }
 
 /* The batch is through. Returns how many of its requests were of users. */
-static unsigned release_done(struct iwarp_conn *c)
+static unsigned release_done(struct iwarp_conn *c) REQUIRES(c->tx_lock)
 {
 	struct iwarp_batch *b = &c->batch;
 	struct iwarp_req *r;
@@ -173,6 +173,7 @@ unsigned iwarp_tx_segment(const struct iwarp_conn *c)
 
 /* Bytes of the next FPDU of r. */
 static uint32_t fpdu_size(const struct iwarp_conn *c, const struct iwarp_req *r)
+	REQUIRES(c->tx_lock)
 {
 	uint32_t hlen = is_tagged(r->op) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 	uint32_t n = r->len - r->built;
@@ -188,7 +189,7 @@ static uint32_t fpdu_size(const struct iwarp_conn *c, const struct iwarp_req *r)
  * FPDUs are kept within TCP segments (RFC 5044 section 5.1). A batch begins a segment, since the
  * last batch was sent with MSG_EOR. A batch ends before an FPDU that would cross into another
  * segment. */
-static bool fill_batch(struct iwarp_conn *c)
+static bool fill_batch(struct iwarp_conn *c) REQUIRES(c->tx_lock)
 {
 	struct iwarp_batch *b = &c->batch;
 	size_t bytes = 0, segment = 0;
@@ -196,12 +197,12 @@ static bool fill_batch(struct iwarp_conn *c)
 	struct iwarp_req *r;
 
 	b->at = b->n = b->hdr_n = 0;
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	TAILQ_CONCAT(&c->spare, &b->done, link);
 	c->under_way -= ended;
 	if (!c->held)
 		TAILQ_CONCAT(&c->ready, &c->queue, link);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	r = TAILQ_FIRST(&c->ready);
 	if (c->growing && r && r->len - r->built > c->mulpdu) {
 		c->emss = iwarp_tx_segment(c);
@@ -251,7 +252,7 @@ static void wake_sleeper(struct iwarp_conn *c)
 		eventfd_write(c->wake_fd, 1);
 }
 
-static void flush_locked(struct iwarp_conn *c)
+static void flush_locked(struct iwarp_conn *c) REQUIRES(c->tx_lock)
 {
 	struct iwarp_batch *b = &c->batch;
 
@@ -283,33 +284,33 @@ void iwarp_tx_flush(struct iwarp_conn *c)
 	bool again, left;
 
 	do {
-		if (atomic_load(&c->blocked) || pthread_mutex_trylock(&c->tx_lock) != 0)
+		if (atomic_load(&c->blocked) || !mutex_trylock(&c->tx_lock))
 			return;
 		flush_locked(c);
 		left = c->batch.at != c->batch.n || !TAILQ_EMPTY(&c->ready);
-		pthread_mutex_unlock(&c->tx_lock);
+		mutex_unlock(&c->tx_lock);
 		/* A thread that found the lock taken has left a request here, or has seen that the
 		 * socket is free again. Both cases rely on us. */
-		pthread_mutex_lock(&c->q_lock);
+		mutex_lock(&c->q_lock);
 		again = (!TAILQ_EMPTY(&c->queue) && !c->held && !c->closed) ||
 			(left && !atomic_load(&c->blocked));
-		pthread_mutex_unlock(&c->q_lock);
+		mutex_unlock(&c->q_lock);
 	} while (again && !atomic_load(&c->tx_yield) && !atomic_load(&c->tx_dead));
 }
 
 /* Takes tx_lock for the progress thread, without a wait for a long flush: the flush gives up, and
  * the next poll() goes on with it. */
-static void lock_tx(struct iwarp_conn *c)
+static void lock_tx(struct iwarp_conn *c) ACQUIRE(c->tx_lock)
 {
 	c->flush_due = true;
 	atomic_store(&c->tx_yield, true);
-	pthread_mutex_lock(&c->tx_lock);
+	mutex_lock(&c->tx_lock);
 	atomic_store(&c->tx_yield, false);
 }
 
 /* --- requests in ------------------------------------------------------------------------------ */
 
-static struct iwarp_req *take_spare_locked(struct iwarp_conn *c)
+static struct iwarp_req *take_spare_locked(struct iwarp_conn *c) REQUIRES(c->q_lock)
 {
 	struct iwarp_req *r = TAILQ_FIRST(&c->spare);
 
@@ -324,7 +325,7 @@ static struct iwarp_req *take_spare_locked(struct iwarp_conn *c)
 }
 
 /* Puts a read on the wire: the ring and the queue have the same order. */
-static void start_read_locked(struct iwarp_conn *c, struct iwarp_req *r)
+static void start_read_locked(struct iwarp_conn *c, struct iwarp_req *r) REQUIRES(c->q_lock)
 {
 	unsigned i = (c->reads_at + c->reads_n++) % c->prov.ord;
 
@@ -390,13 +391,13 @@ int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr)
 		sink = iwarp_stags_random(&c->stags);
 	}
 
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	if (c->closed || !atomic_load(&c->up) || atomic_load(&c->over)) {
-		pthread_mutex_unlock(&c->q_lock);
+		mutex_unlock(&c->q_lock);
 		return -ENOTCONN;
 	}
 	if (c->under_way >= c->params.send_depth || !(r = take_spare_locked(c))) {
-		pthread_mutex_unlock(&c->q_lock);
+		mutex_unlock(&c->q_lock);
 		return -ENOBUFS;
 	}
 	c->under_way++;
@@ -412,7 +413,7 @@ int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr)
 		else
 			TAILQ_INSERT_TAIL(&c->reads_waiting, r, link);
 	}
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	if (!(wr->flags & PROV_MORE))
 		iwarp_tx_flush(c);
 	return 0;
@@ -422,26 +423,26 @@ bool iwarp_tx_oldest_read(struct iwarp_conn *c, struct iwarp_read *r)
 {
 	bool any;
 
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	any = c->reads_n > 0;
 	if (any)
 		*r = c->reads[c->reads_at];
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	return any;
 }
 
 void iwarp_tx_read_got(struct iwarp_conn *c, uint32_t n)
 {
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	c->reads[c->reads_at].got += n;
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 }
 
 void iwarp_tx_read_done(struct iwarp_conn *c)
 {
 	struct iwarp_req *r;
 
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	c->reads_at = (c->reads_at + 1) % c->prov.ord;
 	c->reads_n--;
 	c->under_way--;
@@ -451,7 +452,7 @@ void iwarp_tx_read_done(struct iwarp_conn *c)
 		start_read_locked(c, r);
 		c->flush_due = true;
 	}
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 }
 
 /* --- the peer's reads ------------------------------------------------------------------------- */
@@ -473,7 +474,7 @@ static unsigned unwritten_responses(struct iwarp_conn *c)
 	n = atomic_load(&c->nresp);
 	TAILQ_FOREACH (r, &c->batch.done, link)
 		n -= r->op == DDP_OP_READ_RESP && is_written(&c->batch, r);
-	pthread_mutex_unlock(&c->tx_lock);
+	mutex_unlock(&c->tx_lock);
 	c->flush_due = true;
 	return n;
 }
@@ -484,7 +485,7 @@ bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *q, uint
 
 	if (atomic_load(&c->nresp) >= c->prov.ird && unwritten_responses(c) >= c->prov.ird)
 		return false;
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	r = take_spare_locked(c);
 	if (r) {
 		r->op = DDP_OP_READ_RESP;
@@ -498,14 +499,14 @@ bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *q, uint
 		atomic_fetch_add(&c->nresp, 1);
 		c->flush_due = true;
 	}
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	return r != NULL;
 }
 
 /* Moves r's source, and its pieces in the batch, to a copy. A piece of another request may overlap
  * the source: the batch may keep a piece of the copy only if the copy lives as long as the batch,
- * and only as far as the copy goes. tx_lock. */
-static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
+ * and only as far as the copy goes. */
+static int copy_out(struct iwarp_conn *c, struct iwarp_req *r) REQUIRES(c->tx_lock)
 {
 	uint8_t *old = r->sge[0].addr, *copy = malloc(r->len);
 	struct iwarp_batch *b = &c->batch;
@@ -525,6 +526,7 @@ static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 }
 
 static int copy_out_of(struct iwarp_conn *c, struct iwarp_reqs *list, uint32_t stag)
+	REQUIRES(c->tx_lock)
 {
 	struct iwarp_req *r;
 
@@ -542,22 +544,22 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 	if (!atomic_load(&c->nresp))
 		return 0;
 	lock_tx(c);
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	rc = copy_out_of(c, &c->queue, stag);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	if (!rc)
 		rc = copy_out_of(c, &c->ready, stag);
 	if (!rc)
 		rc = copy_out_of(c, &c->batch.done, stag);
-	pthread_mutex_unlock(&c->tx_lock);
+	mutex_unlock(&c->tx_lock);
 	iwarp_tx_flush(c);
 	return rc;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Leaves a partly built request to the batch, which still sends from that memory. tx_lock. */
-static void keep_partly_built(struct iwarp_conn *c)
+/* Leaves a partly built request to the batch, which still sends from that memory. */
+static void keep_partly_built(struct iwarp_conn *c) REQUIRES(c->tx_lock)
 {
 	struct iwarp_batch *b = &c->batch;
 	struct iwarp_req *r = TAILQ_FIRST(&c->ready);
@@ -570,8 +572,9 @@ static void keep_partly_built(struct iwarp_conn *c)
 	r->end_ptr = (uint8_t *)b->iov[b->n - 1].iov_base + b->iov[b->n - 1].iov_len;
 }
 
-/* All requests outside the batch. tx_lock and q_lock. */
+/* All requests outside the batch. */
 static void drop_unbuilt_locked(struct iwarp_conn *c, struct iwarp_reqs *dropped)
+	REQUIRES(c->tx_lock, c->q_lock)
 {
 	TAILQ_CONCAT(dropped, &c->ready, link);
 	TAILQ_CONCAT(dropped, &c->queue, link);
@@ -584,9 +587,9 @@ static void release_dropped(struct iwarp_conn *c, struct iwarp_reqs *dropped)
 
 	TAILQ_FOREACH (r, dropped, link)
 		release(c, r);
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	TAILQ_CONCAT(&c->spare, dropped, link);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 }
 
 void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t)
@@ -595,23 +598,23 @@ void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t)
 	struct iwarp_req *r;
 
 	lock_tx(c);
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	c->closed = true;
 	c->held = false;
 	keep_partly_built(c);
 	drop_unbuilt_locked(c, &dropped);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	release_dropped(c, &dropped);
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	r = take_spare_locked(c);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	if (r) {
 		r->op = DDP_OP_TERMINATE;
 		r->len = (uint32_t)ddp_put_term(r->small, t);
 		TAILQ_INSERT_TAIL(&c->ready, r, link);
 		flush_locked(c);
 	}
-	pthread_mutex_unlock(&c->tx_lock);
+	mutex_unlock(&c->tx_lock);
 }
 
 void iwarp_tx_purge(struct iwarp_conn *c)
@@ -619,14 +622,14 @@ void iwarp_tx_purge(struct iwarp_conn *c)
 	struct iwarp_reqs dropped = TAILQ_HEAD_INITIALIZER(dropped);
 
 	lock_tx(c);
-	pthread_mutex_lock(&c->q_lock);
+	mutex_lock(&c->q_lock);
 	c->closed = true;
 	drop_unbuilt_locked(c, &dropped);
-	pthread_mutex_unlock(&c->q_lock);
+	mutex_unlock(&c->q_lock);
 	TAILQ_CONCAT(&dropped, &c->batch.done, link);
 	c->batch.at = c->batch.n = 0;
 	if (!c->tx_error)
 		c->tx_error = ENOTCONN;
 	release_dropped(c, &dropped);
-	pthread_mutex_unlock(&c->tx_lock);
+	mutex_unlock(&c->tx_lock);
 }

@@ -38,11 +38,11 @@ int rpc_cb_submit(struct rpc_call *call)
 
 	if (!xdr_out_ok(&call->args))
 		return -EMSGSIZE;
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	if (!c->down)
 		rc = rpc_table_add_locked(&c->table, call);
 	if (rc < 0) {
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		return rc;
 	}
 	call->state = RPC_CALL_SENT;
@@ -52,7 +52,7 @@ int rpc_cb_submit(struct rpc_call *call)
 	rpc_call_arm(call, clock_coarse_ns(), TIMEOUT_MS);
 	first = c->table.count == 1;
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	rpc_xprt_ref(x); /* call may end, and with it the submitter's reference */
 	rc = rpc_auth_marshal(call, call->cb_prog, call->cb_vers);
 	call->unsent = rc;
@@ -73,31 +73,31 @@ static void end_calls(struct srv_conn *c, bool all, int error)
 	uint32_t at = 0;
 	int rc;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (!all && !call->unsent && call->deadline_ns > now)
 			continue;
 		rc = call->unsent ? -EIO : error;
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		c->x->ops->forget(c->x, call);
-		pthread_mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
 		rpc_table_remove_locked(&c->table, call);
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		rpc_call_end(call, rc, NULL);
-		pthread_mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
 		rpc_table_quiesce_locked(&c->table);
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 int srv_conn_watch_calls(struct srv_conn *c, int max)
 {
 	unsigned ncalls;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	ncalls = c->table.count;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	if (!ncalls)
 		return max;
 	end_calls(c, false, -ETIMEDOUT);
@@ -106,9 +106,9 @@ int srv_conn_watch_calls(struct srv_conn *c, int max)
 
 void srv_conn_end_calls(struct srv_conn *c)
 {
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	c->down = true;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	end_calls(c, true, -ENOTCONN);
 }
 
@@ -122,9 +122,9 @@ void srv_conn_end_call(struct srv_conn *c, struct rpc_call *call, int error, str
 	struct rpc_reply_hdr h;
 	int rc;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_remove_locked(&c->table, call);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	if (error) {
 		rpc_call_end(call, error, NULL);
 		return;

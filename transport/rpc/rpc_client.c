@@ -53,13 +53,13 @@ int rpc_call_submit(struct rpc_call *call)
 	if (!xdr_out_ok(&call->args))
 		return -EMSGSIZE;
 	rpc_call_hold(call);
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	if (c->closing)
 		rc = -ENOTCONN;
 	else
 		rc = rpc_table_add_locked(&c->table, call);
 	if (rc < 0) {
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		rpc_call_unhold(call);
 		return rc;
 	}
@@ -82,7 +82,7 @@ int rpc_call_submit(struct rpc_call *call)
 	rpc_count(&c->stats.calls, 1);
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	xid = call->xid;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	log_data("%s: call %08x%s", c->peer_name, xid, x ? "" : " waits for a connection");
 
 	if (x)
@@ -95,23 +95,23 @@ void rpc_call_cancel(struct rpc_call *call)
 {
 	struct rpc_client *c = call->client;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	call->cancelled = true;
 	client_wake_locked(c);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 void rpc_call_withdraw(struct rpc_call *call)
 {
 	struct rpc_client *c = call->client;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	if (call->state == RPC_CALL_IDLE ||
 		(call->state == RPC_CALL_WAIT && !call->repeated && !call->again_ms)) {
 		call->cancelled = true;
 		client_wake_locked(c);
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n)
@@ -220,9 +220,9 @@ static bool client_attend(struct rpc_client *c)
 
 	if (!atomic_exchange_explicit(&c->attention, false, memory_order_acquire))
 		return true;
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	closing = c->closing;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	if (closing)
 		return false;
 	c->next_check = 0;
@@ -246,12 +246,12 @@ static bool client_unwanted(struct rpc_client *c)
 /* up -> down: takes every call back. */
 static void client_went_down(struct rpc_client *c)
 {
-	struct rpc_xprt *x = c->xprt;
+	struct rpc_xprt *x = client_xprt(c);
 	struct rpc_call *call;
 	uint32_t at = 0;
 	bool closing, left;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	c->xprt = NULL;
 	closing = c->closing;
 	x->give_port = c->p.same_port && !closing;
@@ -259,15 +259,15 @@ static void client_went_down(struct rpc_client *c)
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (call->state != RPC_CALL_SENT)
 			continue;
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		left = x->ops->forget(x, call);
-		pthread_mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
 		call->state = RPC_CALL_WAIT;
 		atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 		if (left && !call->unsent) /* unsent: the xprt has never had it */
 			call->repeated = true;
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);
 	if (c->p.lost && !closing)
 		c->p.lost(c->p.ctx);
@@ -279,7 +279,7 @@ static void client_went_down(struct rpc_client *c)
 			client_fail(c, call, -ETIMEDOUT);
 }
 
-static void client_tell_lease_locked(struct rpc_client *c)
+static void client_tell_lease_locked(struct rpc_client *c) REQUIRES(c->table.lock)
 {
 	if (c->lease_s && c->xprt && c->xprt->ops->lease)
 		c->xprt->ops->lease(c->xprt, c->lease_s);
@@ -299,25 +299,25 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	at = 0;
 	c->replied = false;
 	c->up_since = now;
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	c->xprt = x;
 	client_tell_lease_locked(c);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	rpc_count(&c->stats.reconnects, 1);
 	log_ctrl("server %s: connected again", c->peer_name);
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (call->state != RPC_CALL_WAIT || call->cancelled)
 			continue;
 		call->state = RPC_CALL_SENT;
 		call->again_ns = 0;
 		rpc_call_arm(call, now, c->p.timeo_ms);
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		client_transmit(c, x, call);
-		pthread_mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 /* One round while there is no connection. */
@@ -345,24 +345,26 @@ static void *client_main(void *arg)
 {
 	struct rpc_client *c = arg;
 	struct rpc_call *call;
+	struct rpc_xprt *x;
 	uint32_t at = 0;
 
 	pulse_join(&c->pulse, "progress");
 	while (client_attend(c)) {
 		pulse_work(&c->pulse);
-		if (!c->xprt)
+		x = client_xprt(c);
+		if (!x)
 			client_progress_down(c);
-		else if (c->xprt->ops->progress(c->xprt, client_send_again(c, client_tick_ms(c))) <
-			 0)
+		else if (x->ops->progress(x, client_send_again(c, client_tick_ms(c))) < 0)
 			client_went_down(c);
 		client_check_timers(c);
 	}
 	pulse_leave(&c->pulse);
 	rpc_connector_finish(&c->connector);
-	if (c->xprt) {
-		c->xprt->ops->shutdown(c->xprt);
+	x = client_xprt(c);
+	if (x) {
+		x->ops->shutdown(x);
 		/* arrived replies are still delivered */
-		for (int i = 0; i < 200 && c->xprt->ops->progress(c->xprt, 10) == 0; i++)
+		for (int i = 0; i < 200 && x->ops->progress(x, 10) == 0; i++)
 			;
 		client_went_down(c);
 	}
@@ -410,6 +412,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		err_set(e, ERR_INTERNAL, "out of memory for a connection");
 		return NULL;
 	}
+	mutex_alone(&c->table.lock); /* until this function starts the progress thread */
 	c->p = *p;
 	strncpy(c->peer_name, p->peer_name ? p->peer_name : "?", sizeof(c->peer_name) - 1);
 	c->p.peer_name = c->peer_name;
@@ -457,10 +460,10 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 	if (!c)
 		return NULL;
 	rpc_connector_abort(&c->connector);
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	c->closing = true;
 	client_wake_locked(c);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	pthread_join(c->thread, NULL);
 	client_release(c);
 	return NULL;
@@ -468,19 +471,19 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 
 void rpc_client_lease(struct rpc_client *c, unsigned s)
 {
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	if (c->lease_s != s) {
 		c->lease_s = s;
 		client_tell_lease_locked(c);
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 {
 	*out = (struct rpc_client_info){
 		.proto = c->p.proto, .provider = rpc_proto_name(c->p.proto)};
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	out->under_way = c->table.count;
 	if (c->xprt) {
 		out->connected = true;
@@ -490,7 +493,7 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 		out->inline_recv = c->xprt->inline_recv;
 		out->credits = c->xprt->credits;
 	}
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 bool rpc_client_shut_out(struct rpc_client *c)

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-void client_wake_locked(struct rpc_client *c)
+void client_wake_locked(struct rpc_client *c) REQUIRES(c->table.lock)
 {
 	uint64_t one = 1;
 
@@ -39,26 +39,28 @@ struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
 {
 	struct rpc_call *call;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	do
 		call = rpc_table_next_locked(&c->table, at);
 	while (call && !want(c, call, now));
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	return call;
 }
 
 void client_take_out(struct rpc_client *c, struct rpc_call *call)
 {
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_remove_locked(&c->table, call);
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 }
 
 void client_fail(struct rpc_client *c, struct rpc_call *call, int error)
 {
-	if (c->xprt)
-		c->xprt->ops->forget(c->xprt, call);
+	struct rpc_xprt *x = client_xprt(c);
+
+	if (x)
+		x->ops->forget(x, call);
 	client_take_out(c, call);
 	rpc_call_end(call, error, NULL);
 }

@@ -9,8 +9,8 @@
 
 #include "transport/rpc/rpc_client_impl.h"
 
-/* Wakes the progress thread, which then looks at the wishes of other threads. table.lock held. */
-void client_wake_locked(struct rpc_client *c);
+/* Wakes the progress thread, which then looks at the wishes of other threads. */
+void client_wake_locked(struct rpc_client *c) REQUIRES(c->table.lock);
 /* Marshals call and gives it to x. After a failure (call->unsent) the progress thread takes over.
  * Called by the call's sender or the progress thread; no lock is held. */
 void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call);

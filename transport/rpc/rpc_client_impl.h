@@ -4,9 +4,8 @@
  * rpc_client_impl: the inside of a client, shared by rpc_client*.c. Users include rpc.h.
  *
  * The owner of a call is its submitter until the call is in the table, then the progress thread.
- * The progress thread alone removes calls and calls done. c->table.lock guards c->xprt, closing and
- * the fields of struct rpc_table; the rest of the client belongs to the progress thread. No
- * callback under the lock.
+ * The progress thread alone removes calls and calls done. Members without a lock belong to the
+ * progress thread. No callback under the lock.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_CLIENT_IMPL_H
 #define RNFS_TRANSPORT_RPC_RPC_CLIENT_IMPL_H
@@ -24,12 +23,12 @@ struct rpc_client {
 	struct rpc_client_params p;
 	char peer_name[256];
 	struct rpc_table table;
-	struct rpc_xprt *xprt;	 /* table.lock; written by the progress thread only */
-	bool closing;		 /* table.lock */
-	unsigned lease_s;	 /* table.lock: rpc_client_lease(); 0: not told */
-	unsigned min_timeout_ms; /* table.lock: the shortest of any call so far */
-	_Atomic bool attention;	 /* a call was cancelled, or closing, or a shorter time-out */
-	int kick_fd;		 /* wakes the thread while down */
+	struct rpc_xprt *xprt GUARDED_BY(table.lock);
+	bool closing GUARDED_BY(table.lock);
+	unsigned lease_s GUARDED_BY(table.lock);	/* rpc_client_lease(); 0: not told */
+	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
+	_Atomic bool attention; /* a call was cancelled, or closing, or a shorter time-out */
+	int kick_fd;		/* wakes the thread while down */
 	pthread_t thread;
 	struct pulse pulse; /* of the progress thread */
 	struct rpc_counts stats;
@@ -43,5 +42,11 @@ struct rpc_client {
 	bool silent; /* answers() or the log was told that the server is silent, and not yet the
 		      * contrary */
 };
+
+/* The progress thread alone changes `xprt`, and so reads `xprt` without the lock. */
+static inline struct rpc_xprt *client_xprt(const struct rpc_client *c) NO_LOCK_ANALYSIS
+{
+	return c->xprt;
+}
 
 #endif

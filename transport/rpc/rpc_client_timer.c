@@ -55,10 +55,10 @@ int client_tick_ms(struct rpc_client *c)
 {
 	unsigned ms, max;
 
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	max = c->table.count ? TICK_MAX_MS : RPC_IDLE_TICK_MAX_MS;
 	ms = c->table.count ? c->min_timeout_ms / 8 : c->min_timeout_ms / 2;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > max ? max : ms;
 }
 
@@ -66,6 +66,7 @@ void client_check_timers(struct rpc_client *c)
 {
 	uint64_t now = clock_coarse_ns(), before;
 	struct rpc_call *call;
+	struct rpc_xprt *x = client_xprt(c);
 	uint32_t at = 0;
 
 	if (now < c->next_check)
@@ -77,9 +78,9 @@ void client_check_timers(struct rpc_client *c)
 	if (atomic_load_explicit(&c->stats.timeouts, memory_order_relaxed) == before)
 		return;
 	client_not_responding(c);
-	if (c->xprt) {
+	if (x) {
 		log_ctrl("server %s: a call timed out, closing the connection", c->peer_name);
-		c->xprt->ops->shutdown(c->xprt);
+		x->ops->shutdown(x);
 	}
 }
 
@@ -105,7 +106,7 @@ static bool put_off(struct rpc_client *c, struct rpc_call *call)
 	call->again_ms = call->again_ms ? call->again_ms * 2 : AGAIN_MIN_MS;
 	if (call->again_ms > AGAIN_MAX_MS)
 		call->again_ms = AGAIN_MAX_MS;
-	pthread_mutex_lock(&c->table.lock);
+	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	call->state = RPC_CALL_WAIT;
 	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
@@ -113,7 +114,7 @@ static bool put_off(struct rpc_client *c, struct rpc_call *call)
 	rpc_call_arm(call, call->again_ns, c->p.timeo_ms);
 	if (!c->again_at || call->again_ns < c->again_at)
 		c->again_at = call->again_ns;
-	pthread_mutex_unlock(&c->table.lock);
+	mutex_unlock(&c->table.lock);
 	return true;
 }
 
@@ -165,7 +166,7 @@ int client_send_again(struct rpc_client *c, int max)
 	if (!c->again_at)
 		return max;
 	if (now >= c->again_at) {
-		pthread_mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
 		rpc_table_quiesce_locked(&c->table);
 		while ((call = rpc_table_next_locked(&c->table, &at))) {
 			if (call->state != RPC_CALL_WAIT || !call->again_ns)
@@ -177,11 +178,11 @@ int client_send_again(struct rpc_client *c, int max)
 			}
 			call->state = RPC_CALL_SENT;
 			call->again_ns = 0;
-			pthread_mutex_unlock(&c->table.lock);
-			client_transmit(c, c->xprt, call);
-			pthread_mutex_lock(&c->table.lock);
+			mutex_unlock(&c->table.lock);
+			client_transmit(c, client_xprt(c), call);
+			mutex_lock(&c->table.lock);
 		}
-		pthread_mutex_unlock(&c->table.lock);
+		mutex_unlock(&c->table.lock);
 		c->again_at = next;
 		if (!next)
 			return max;

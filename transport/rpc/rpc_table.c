@@ -16,6 +16,7 @@
 
 int rpc_table_init(struct rpc_table *t)
 {
+	mutex_init(&t->lock);
 	t->slot = calloc(CAP_START, sizeof(t->slot[0]));
 	if (!t->slot)
 		return -ENOMEM;
@@ -25,18 +26,17 @@ int rpc_table_init(struct rpc_table *t)
 	/* So a restarted client does not reuse XIDs of a server's duplicate request cache. */
 	if (getrandom(&t->next_xid, sizeof(t->next_xid), GRND_NONBLOCK) < 0)
 		t->next_xid = (uint32_t)clock_coarse_ns() * 2654435761u;
-	pthread_mutex_init(&t->lock, NULL);
 	return 0;
 }
 
 void rpc_table_fini(struct rpc_table *t)
 {
-	pthread_mutex_destroy(&t->lock);
+	mutex_destroy(&t->lock);
 	free(t->slot);
 	t->slot = NULL;
 }
 
-static int table_grow_locked(struct rpc_table *t)
+static int table_grow_locked(struct rpc_table *t) REQUIRES(t->lock)
 {
 	uint32_t cap = t->cap * 2;
 	struct rpc_call **slot = calloc(cap, sizeof(slot[0]));
@@ -52,7 +52,7 @@ static int table_grow_locked(struct rpc_table *t)
 	return 0;
 }
 
-int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call)
+int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock)
 {
 	if (t->count >= t->cap / 2 && table_grow_locked(t) < 0)
 		return -ENOMEM;
@@ -64,7 +64,7 @@ int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call)
 	return 0;
 }
 
-void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call)
+void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock)
 {
 	struct rpc_call **s = &t->slot[call->xid & (t->cap - 1)];
 
@@ -79,15 +79,15 @@ struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid)
 {
 	struct rpc_call *call;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	call = t->slot[xid & (t->cap - 1)];
 	if (call && (call->xid != xid || call->state != RPC_CALL_SENT))
 		call = NULL;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return call;
 }
 
-struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at)
+struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at) REQUIRES(t->lock)
 {
 	while (*at < t->cap) {
 		struct rpc_call *call = t->slot[(*at)++];
@@ -98,7 +98,7 @@ struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at)
 	return NULL;
 }
 
-void rpc_table_quiesce_locked(struct rpc_table *t)
+void rpc_table_quiesce_locked(struct rpc_table *t) REQUIRES(t->lock)
 {
 	/* acquire: pairs with the release of a sender's decrement */
 	while (atomic_load_explicit(&t->senders, memory_order_acquire) != 0)

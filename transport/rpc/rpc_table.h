@@ -15,8 +15,7 @@
 #ifndef RNFS_TRANSPORT_RPC_RPC_TABLE_H
 #define RNFS_TRANSPORT_RPC_RPC_TABLE_H
 
-#include <pthread.h>
-
+#include "transport/lock.h"
 #include "transport/rpc/rpc.h"
 
 /* rpc_call.state, guarded by the table's lock. */
@@ -27,12 +26,12 @@ enum rpc_call_state {
 };
 
 struct rpc_table {
-	pthread_mutex_t lock;
-	struct rpc_call **slot; /* lock */
-	uint32_t cap;		/* lock; a power of two */
-	uint32_t count;		/* lock */
-	uint32_t next_xid;	/* lock */
-	_Atomic int senders;	/* incremented under lock only */
+	struct mutex lock;
+	struct rpc_call **slot GUARDED_BY(lock);
+	uint32_t cap GUARDED_BY(lock); /* a power of two */
+	uint32_t count GUARDED_BY(lock);
+	uint32_t next_xid GUARDED_BY(lock);
+	_Atomic int senders; /* incremented under lock only */
 };
 
 /* An empty table. XIDs begin at a random number. 0 or -ENOMEM. */
@@ -41,9 +40,9 @@ int rpc_table_init(struct rpc_table *t);
 void rpc_table_fini(struct rpc_table *t);
 
 /* Gives call an XID and a place. 0, or -ENOMEM: it is not in the table. */
-int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call);
+int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock);
 /* Takes call out, if it is there; then its state is IDLE. */
-void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call);
+void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock);
 /* The call with that XID in state SENT, or NULL. Takes the lock. The result stays valid only on a
  * thread that alone removes calls: the progress thread. */
 struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid);
@@ -51,9 +50,9 @@ struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid);
 /* The first call at slot *at or later; *at then stands behind it. NULL at the end. When the table
  * grows during a walk, the walk may see calls twice, but misses none; a caller must allow for
  * repeats. */
-struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at);
+struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at) REQUIRES(t->lock);
 
 /* Waits until no sender is under way (they never block). */
-void rpc_table_quiesce_locked(struct rpc_table *t);
+void rpc_table_quiesce_locked(struct rpc_table *t) REQUIRES(t->lock);
 
 #endif

@@ -14,7 +14,7 @@
 void srv_places_init(struct srv_places *p, unsigned max, unsigned idle_ms)
 {
 	*p = (struct srv_places){.max = max, .idle_ms = idle_ms};
-	pthread_mutex_init(&p->lock, NULL);
+	mutex_init(&p->lock);
 	pthread_cond_init(&p->gone, NULL);
 	TAILQ_INIT(&p->conns);
 }
@@ -22,14 +22,14 @@ void srv_places_init(struct srv_places *p, unsigned max, unsigned idle_ms)
 void srv_places_finish(struct srv_places *p)
 {
 	pthread_cond_destroy(&p->gone);
-	pthread_mutex_destroy(&p->lock);
+	mutex_destroy(&p->lock);
 }
 
 /* --- giving way --------------------------------------------------------------------------------
  */
 
 /* The connection idle longest, and long enough; NULL if there is none. */
-static struct srv_conn *find_idle_locked(struct srv_places *p)
+static struct srv_conn *find_idle_locked(struct srv_places *p) REQUIRES(p->lock)
 {
 	uint64_t oldest = clock_ns() - p->idle_ms * NSEC_PER_MSEC;
 	struct srv_conn *c, *best = NULL;
@@ -71,8 +71,8 @@ static struct share_key widest(const struct share_key *key)
 
 /* The connection that a set can best spare, quiet for at least quiet_ns; or NULL. any: also one
  * whose requests are carried out at this moment. */
-static struct srv_conn *find_spare_locked(
-	struct srv_places *p, const struct share_key *set, uint64_t quiet_ns, bool any)
+static struct srv_conn *find_spare_locked(struct srv_places *p, const struct share_key *set,
+	uint64_t quiet_ns, bool any) REQUIRES(p->lock)
 {
 	uint64_t now = clock_ns(), best_last = 0;
 	struct srv_conn *c, *best = NULL;
@@ -99,7 +99,7 @@ static struct srv_conn *find_spare_locked(
 	return best;
 }
 
-static unsigned count_locked(struct srv_places *p, const struct share_key *set)
+static unsigned count_locked(struct srv_places *p, const struct share_key *set) REQUIRES(p->lock)
 {
 	struct srv_conn *c;
 	unsigned n = 0;
@@ -112,7 +112,7 @@ static unsigned count_locked(struct srv_places *p, const struct share_key *set)
 /* The set with the most connections, of all sets or, within a site, of its holders; `own` wins a
  * tie. *n: its number of connections. */
 static struct share_key find_largest_locked(struct srv_places *p, const struct share_key *site,
-	const struct share_key *own, unsigned *n)
+	const struct share_key *own, unsigned *n) REQUIRES(p->lock)
 {
 	struct share_key largest = *own;
 	struct srv_conn *c;
@@ -135,6 +135,7 @@ static struct share_key find_largest_locked(struct srv_places *p, const struct s
 
 /* A connection that the set with the most of them is to give up for one of key's, or NULL. */
 static struct srv_conn *find_fair_locked(struct srv_places *p, const struct share_key *key)
+	REQUIRES(p->lock)
 {
 	const struct share_key none = {.site = UINT32_MAX};
 	struct share_key own = widest(key), largest;
@@ -155,7 +156,7 @@ static struct srv_conn *find_fair_locked(struct srv_places *p, const struct shar
 }
 
 /* Is there a place for a connection of key's? If not, makes one if possible. */
-static bool make_place_locked(struct srv_places *p, const struct share_key *key)
+static bool make_place_locked(struct srv_places *p, const struct share_key *key) REQUIRES(p->lock)
 {
 	unsigned kept = share_key_owns(key) ? 0 : p->max / SRV_OWN;
 	struct srv_conn *c;
@@ -183,13 +184,13 @@ bool srv_places_enter(struct srv_places *p, struct srv_conn *c)
 {
 	bool ok;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	ok = make_place_locked(p, &c->key);
 	if (ok) {
 		TAILQ_INSERT_TAIL(&p->conns, c, link);
 		p->nconns++;
 	}
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	return ok;
 }
 
@@ -197,31 +198,31 @@ bool srv_places_leave(struct srv_places *p, struct srv_conn *c)
 {
 	bool evicted;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->conns, c, link);
 	evicted = c->evicted;
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	return evicted;
 }
 
 void srv_places_free(struct srv_places *p, bool evicted)
 {
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	p->nconns--;
 	p->nevicted -= evicted;
 	pthread_cond_broadcast(&p->gone);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 }
 
 void srv_places_close(struct srv_places *p)
 {
 	struct srv_conn *c;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	p->closed = true;
 	TAILQ_FOREACH (c, &p->conns, link)
 		c->x->ops->shutdown(c->x);
 	while (p->nconns)
-		pthread_cond_wait(&p->gone, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+		cond_wait(&p->gone, &p->lock);
+	mutex_unlock(&p->lock);
 }

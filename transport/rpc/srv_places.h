@@ -25,6 +25,7 @@
 #ifndef RNFS_TRANSPORT_RPC_SRV_PLACES_H
 #define RNFS_TRANSPORT_RPC_SRV_PLACES_H
 
+#include "transport/lock.h"
 #include "transport/rpc/srv_conn_impl.h"
 
 #define SRV_OWN 32 /* 1/SRV_OWN of the places are for owners of the server only */
@@ -32,12 +33,12 @@
 struct srv_places {
 	unsigned max;	  /* places */
 	unsigned idle_ms; /* a connection longer without a request gives way to any newcomer */
-	pthread_mutex_t lock;
-	pthread_cond_t gone;	      /* with lock: a place was given back */
-	TAILQ_HEAD(, srv_conn) conns; /* lock: connections that have not left */
-	unsigned nconns;	      /* lock: places not given back yet */
-	unsigned nevicted;	      /* lock: of these, promised to newcomers */
-	bool closed;		      /* lock: no connection enters any more */
+	struct mutex lock;
+	pthread_cond_t gone;			       /* with lock: a place was given back */
+	GUARDED_BY(lock) TAILQ_HEAD(, srv_conn) conns; /* connections that have not left */
+	unsigned nconns GUARDED_BY(lock);	       /* places not given back yet */
+	unsigned nevicted GUARDED_BY(lock);	       /* of these, promised to newcomers */
+	bool closed GUARDED_BY(lock);		       /* no connection enters any more */
 };
 
 /* max and idle_ms are at least 1. */

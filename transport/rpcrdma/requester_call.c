@@ -350,25 +350,36 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	return rc;
 }
 
-/* chained: in this dialect no Send may come between the Sends of a message. alone: no other call is
- * under way that a thread waits for. patient: no thread waits for this call. */
+/* alone: no other call is under way that a thread waits for. patient: no thread waits for this
+ * call. True: the message lingers. */
+static bool flag_last(struct rpcrdma_conn *c, struct rpcrdma_sends *s, bool alone, bool patient)
+{
+	bool lingers;
+
+	s->last.flags = rpcrdma_more(c, alone || patient);
+	if (s->last.flags || rpcrdma_is_handling(c))
+		return false;
+	lingers = rpcrdma_may_linger(c, patient && !s->lead.n);
+	s->last.flags = lingers ? PROV_MORE : 0;
+	return lingers;
+}
+
+/* chained: in this dialect no Send may come between the Sends of a message. */
 static int post_sends(
 	struct rpcrdma_conn *c, struct rpcrdma_sends *s, bool chained, bool alone, bool patient)
 {
-	bool lingers = false;
+	bool lingers;
 	int rc;
 
-	if (chained)
-		pthread_mutex_lock(&c->chain);
-	s->last.flags = rpcrdma_more(c, alone || patient);
-	if (!s->last.flags && !rpcrdma_is_handling(c)) {
-		lingers = rpcrdma_may_linger(c, patient && !s->lead.n);
-		s->last.flags = lingers ? PROV_MORE : 0;
+	if (chained) {
+		mutex_lock(&c->chain);
+		lingers = flag_last(c, s, alone, patient);
+		rc = rpcrdma_post_message(c, &s->lead, &s->last, true);
+		mutex_unlock(&c->chain);
+	} else {
+		lingers = flag_last(c, s, alone, patient);
+		rc = c->prov->post(c->pc, &s->last);
 	}
-	rc = chained ? rpcrdma_post_message(c, &s->lead, &s->last, true)
-		     : c->prov->post(c->pc, &s->last);
-	if (chained)
-		pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(s->held);
 	if (lingers)
 		rpcrdma_linger(c);
@@ -389,7 +400,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
 			rc == -EMSGSIZE ? "longer than the peer receives, or than may be registered"
 					: strerror(-rc));
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (rc) {
 		p->state = RPCRDMA_FAILED;
 		p->error = rc == -ENOMEM ? -ENOMEM : -EIO;
@@ -405,7 +416,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (rc) {
 		rpc_xprt_kick(&c->x);
 		return;
@@ -423,6 +434,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 /* Credits that p needs: one, unless p is best continued and the grant is large enough to continue.
  */
 static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
+	REQUIRES(c->lock)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
 	const struct xdr_out *args = &p->call->args;
@@ -442,7 +454,7 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 }
 
 /* Takes the credits that p needs. False: too few credits. */
-static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock)
 {
 	p->sends = sends_for_locked(c, p);
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
@@ -461,12 +473,12 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	struct rpcrdma_posted *p;
 	bool now;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	p = c->down ? NULL : rpcrdma_posted_new_locked(c);
 	if (!p) {
 		bool down = c->down;
 
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!down)
 			rpcrdma_break(c, "out of memory");
 		return -ENOTCONN;
@@ -478,7 +490,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	now = TAILQ_EMPTY(&c->backlog) && !c->hungry && take_credits_locked(c, p);
 	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;
 	TAILQ_INSERT_TAIL(now ? &c->posted : &c->backlog, p, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (now)
 		post_call(c, p);
 	return 0;
@@ -489,7 +501,7 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c)
 	struct rpcrdma_posted *p;
 
 	while (!c->no_memory) {
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		p = c->hungry ? NULL : TAILQ_FIRST(&c->backlog);
 		if (p && !take_credits_locked(c, p))
 			p = NULL;
@@ -498,7 +510,7 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c)
 			p->state = RPCRDMA_MARSHAL;
 			TAILQ_INSERT_TAIL(&c->posted, p, link);
 		}
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!p)
 			return;
 		post_call(c, p);

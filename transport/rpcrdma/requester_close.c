@@ -38,15 +38,15 @@ static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->error = rpcrdma_bad_reply(c, p->call->xid, "has another XID in its RPC message");
 }
 
-/* p is in the backlog again, or does not go back there: other calls may go on. lock held. */
-static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+/* p is in the backlog again, or does not go back there: other calls may go on. */
+static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock)
 {
 	c->hungry -= p->hungry;
 	p->hungry = false;
 }
 
-/* Puts p back at its place in the backlog, in the state before MARSHAL. lock held. */
-static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+/* Puts p back at its place in the backlog, in the state before MARSHAL. */
+static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock)
 {
 	struct rpcrdma_posted *next = TAILQ_FIRST(&c->backlog);
 
@@ -75,9 +75,9 @@ static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	try_memory(c); /* p frees its own memory, too */
 	rpcrdma_msg_done(c, &p->reply);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	requeue_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* Memory, or the right to register more memory, ran out in MARSHAL. p goes back to its place in the
@@ -88,15 +88,15 @@ static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	uint64_t now = clock_ns();
 	bool alone;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	alone = TAILQ_EMPTY(&c->posted);
 	requeue_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	c->no_memory = true;
 	c->no_memory_ns = now;
 	if (!alone || !c->alone_ns)
 		c->alone_ns = alone ? now : 0;
-	else if (!c->said_no_memory && now - c->alone_ns > SAY_NO_MEMORY_NS) {
+	else if (!c->said_no_memory && clock_age(now, c->alone_ns) > SAY_NO_MEMORY_NS) {
 		c->said_no_memory = true;
 		log_warn("%s: calls wait for memory that can be registered, and none is: raise "
 			 "RLIMIT_MEMLOCK (ulimit -l)",
@@ -157,13 +157,13 @@ void rpcrdma_reply_failed(struct rpcrdma_conn *c)
 	struct rpcrdma_posted *p;
 
 	for (;;) {
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		p = TAILQ_FIRST(&c->failed);
 		if (p) {
 			TAILQ_REMOVE(&c->failed, p, link);
 			p->state = RPCRDMA_CLOSING;
 		}
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!p)
 			return;
 		rpcrdma_close_doors(c, p);
@@ -171,7 +171,7 @@ void rpcrdma_reply_failed(struct rpcrdma_conn *c)
 }
 
 /* Takes p off the list. True: the doors of p may be open. */
-static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock)
 {
 	switch (p->state) {
 	case RPCRDMA_BACKLOG:
@@ -212,20 +212,20 @@ bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	struct rpcrdma_posted *p;
 	bool closing, open, orphan, left;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	p = call->xprt_priv;
 	if (!p) {
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		return false;
 	}
 	while (p->state == RPCRDMA_MARSHAL)
-		pthread_cond_wait(&c->marshalled, &c->lock);
+		cond_wait(&c->marshalled, &c->lock);
 	left = p->state != RPCRDMA_BACKLOG || p->dialect;
 	closing = p->state == RPCRDMA_CLOSING;
 	orphan = p->state == RPCRDMA_SENT && p->sends > 1;
 	fed_locked(c, p);
 	open = unlist_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (closing)
 		TAILQ_REMOVE(&c->closing, p, link); /* withdraw() is under way already */
 	else if (open && p->ndoors)
@@ -237,13 +237,13 @@ bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	rpcrdma_msg_done(c, &p->reply);
 	p->pull = rpcrdma_taken_free(c, p->pull);
 	rpcrdma_posted_let_go(p);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	p->xid = call->xid;
 	if (orphan) /* so that we recognise the answer */
 		TAILQ_INSERT_TAIL(&c->orphans, p, link);
 	else
 		rpcrdma_posted_free_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return left;
 }

@@ -11,7 +11,7 @@
 
 #define RPCRDMA_DOORS_MAX (RPCRDMA_MAX_SEGS + RPCRDMA_MAX_READS)
 
-struct rpcrdma_posted *rpcrdma_posted_new_locked(struct rpcrdma_conn *c)
+struct rpcrdma_posted *rpcrdma_posted_new_locked(struct rpcrdma_conn *c) REQUIRES(c->lock)
 {
 	struct rpcrdma_posted *p = TAILQ_FIRST(&c->spare);
 
@@ -45,7 +45,7 @@ void rpcrdma_posted_let_go(struct rpcrdma_posted *p)
 	p->ndoors = p->nsinks = 0;
 }
 
-void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock)
 {
 	TAILQ_INSERT_HEAD(&c->spare, p, link);
 }

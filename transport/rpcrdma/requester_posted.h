@@ -8,8 +8,8 @@
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
-/* A new posted call, or NULL: no memory. lock held. */
-struct rpcrdma_posted *rpcrdma_posted_new_locked(struct rpcrdma_conn *c);
+/* A new posted call, or NULL: no memory. */
+struct rpcrdma_posted *rpcrdma_posted_new_locked(struct rpcrdma_conn *c) REQUIRES(c->lock);
 /* Opens a door to sge and describes the door in *seg. p has room for the door. */
 int rpcrdma_expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct mem_sge *sge,
 	unsigned access, struct rpcrdma_seg *seg);
@@ -20,7 +20,7 @@ int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct
 	const struct seg_list *sink);
 /* Drops the memory of p; all doors of p are closed. No lock is needed. */
 void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
-/* Frees p after rpcrdma_posted_let_go(). lock held. */
-void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+/* Frees p after rpcrdma_posted_let_go(). */
+void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p) REQUIRES(c->lock);
 
 #endif

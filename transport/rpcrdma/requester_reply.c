@@ -307,7 +307,7 @@ static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
 }
 
 /* Frees the orphan with the XID, and returns the orphan's credits. */
-static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
+static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid) REQUIRES(c->lock)
 {
 	struct rpcrdma_posted *p;
 
@@ -321,9 +321,9 @@ static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 	return 1;
 }
 
-/* Gives back the credits of an answered call. lock held. */
-static void put_credits_locked(
-	struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, int rc)
+/* Gives back the credits of an answered call. */
+static void put_credits_locked(struct rpcrdma_conn *c, const struct rpcrdma_posted *p,
+	const struct rpcrdma_hdr *h, int rc) REQUIRES(c->lock)
 {
 	if (!is_lent(c, h, rc))
 		rpcrdma_credit_put(&c->credit_out, p->sends);
@@ -340,7 +340,7 @@ static struct rpcrdma_posted *take_posted(
 	struct rpc_call *call = c->x.up.find(c->x.up.ctx, h->xid, !c->requester);
 	struct rpcrdma_posted *p;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	while ((p = TAILQ_FIRST(&c->ended))) {
 		TAILQ_REMOVE(&c->ended, p, link);
 		rpcrdma_posted_free_locked(c, p);
@@ -364,7 +364,7 @@ static struct rpcrdma_posted *take_posted(
 		rpcrdma_credit_late(&c->credit_out, orphan_sends_locked(c, h->xid));
 		*done = is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return p;
 }
 

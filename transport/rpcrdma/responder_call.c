@@ -29,9 +29,9 @@ static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 {
 	bool ok;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	ok = rpcrdma_credit_take(&c->credit_in, sends);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return ok;
 }
 
@@ -168,7 +168,7 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	if (!serve_begin(c, t->sends)) {
 		rpcrdma_break(c, "the peer sent more calls than the %u it has credits for",
-			c->credit_in.granted);
+			rpcrdma_granted(c));
 		rpcrdma_taken_free(c, t);
 		return;
 	}

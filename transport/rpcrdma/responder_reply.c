@@ -404,13 +404,13 @@ static int post_answer(struct answer *a)
 		wr.op = PROV_SEND_INV;
 		wr.inv_stag = a->t->inv_stag;
 	}
-	pthread_mutex_lock(&c->chain);
+	mutex_lock(&c->chain);
 	rc = write_all(a);
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c, true);
 	if (!rc)
 		rc = rpcrdma_post_message(c, &lead, &wr, false);
-	pthread_mutex_unlock(&c->chain);
+	mutex_unlock(&c->chain);
 	rpcrdma_lead_drop(&lead);
 	mem_buf_unref(held);
 	return rc;
@@ -434,9 +434,9 @@ static int answer(struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct 
 
 void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	rpcrdma_credit_put(&c->credit_in, sends);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 static void end(struct rpcrdma_conn *c, struct rpcrdma_taken *t, struct rpc_req *req)

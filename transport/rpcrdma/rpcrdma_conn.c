@@ -16,8 +16,8 @@ void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t x
 	enum rpcrdma_dir dir, uint32_t proc)
 {
 	rpcrdma_hdr_init(h, xid, dir, proc);
-	h->grant = c->requester && !c->dialect->talks ? c->reverse : c->credit_in.granted;
-	h->want = c->credit_out.max;
+	h->grant = c->requester && !c->dialect->talks ? c->reverse : rpcrdma_granted(c);
+	h->want = rpcrdma_wanted(c);
 }
 
 void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
@@ -25,12 +25,12 @@ void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
 	va_list ap;
 
 	atomic_store_explicit(&c->broken, true, memory_order_relaxed);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (!c->why[0]) {
 		va_start(ap, fmt);
 		vsnprintf(c->why, sizeof(c->why), fmt, ap);
 		va_end(ap);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	c->prov->disconnect(c->pc);
 }

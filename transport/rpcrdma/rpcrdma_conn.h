@@ -56,10 +56,10 @@
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#include "transport/lock.h"
 #include "transport/provider.h"
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
@@ -277,34 +277,52 @@ struct rpcrdma_conn {
 
 	_Atomic bool starved; /* calls or receives wait for memory: progress() looks again soon */
 
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t marshalled; /* a posted call has left MARSHAL */
-	/* under lock */
-	bool down;
-	struct rpcrdma_credit credit_out; /* our calls */
-	/* The peer's calls, until the answer. The grant of credit_in and both `max` are constant,
-	 * and read without lock. In a dialect that talks the grant covers answers to our calls,
-	 * too. */
-	struct rpcrdma_credit credit_in;
-	struct rpcrdma_posted_list backlog, posted, failed, spare;
-	uint64_t turns;	 /* places given in the backlog so far */
-	unsigned hungry; /* calls that lacked memory and are about to return to the backlog */
+	bool down GUARDED_BY(lock);
+	struct rpcrdma_credit credit_out GUARDED_BY(lock); /* our calls */
+	/* The peer's calls, until the answer. In a dialect that talks the grant covers answers to
+	 * our calls, too. */
+	struct rpcrdma_credit credit_in GUARDED_BY(lock);
+	struct rpcrdma_posted_list backlog GUARDED_BY(lock), posted GUARDED_BY(lock),
+		failed GUARDED_BY(lock), spare GUARDED_BY(lock);
+	uint64_t turns GUARDED_BY(lock); /* places given in the backlog so far */
+	/* calls that lacked memory and are about to return to the backlog */
+	unsigned hungry GUARDED_BY(lock);
 	/* Calls of several Sends that the owners took back; only xid and sends are valid. */
-	struct rpcrdma_posted_list orphans;
-	unsigned patient; /* credits of patient calls that are SENT */
-	char why[200];	  /* why we broke the connection, "" if not */
+	struct rpcrdma_posted_list orphans GUARDED_BY(lock);
+	unsigned patient GUARDED_BY(lock); /* credits of patient calls that are SENT */
+	char why[200] GUARDED_BY(lock);	   /* why we broke the connection, "" if not */
 
 	/* We closed the connection after an error of the peer or for want of memory. A later
 	 * message may lack a part, so the progress thread drops later messages. */
 	_Atomic bool broken;
 
 	struct rpcrdma_v2_state v2;
-	pthread_mutex_t chain;
+	struct mutex chain;
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 {
 	return (struct rpcrdma_conn *)x;
+}
+
+/* The progress thread alone sets `down`, and so reads `down` without lock. */
+static inline bool rpcrdma_is_down(const struct rpcrdma_conn *c) NO_LOCK_ANALYSIS
+{
+	return c->down;
+}
+
+/* Credits that the peer's calls have: constant, and so read without lock. */
+static inline uint32_t rpcrdma_granted(const struct rpcrdma_conn *c) NO_LOCK_ANALYSIS
+{
+	return c->credit_in.granted;
+}
+
+/* Most credits that our calls can use: constant, and so read without lock. */
+static inline uint32_t rpcrdma_wanted(const struct rpcrdma_conn *c) NO_LOCK_ANALYSIS
+{
+	return c->credit_out.max;
 }
 
 #define rpcrdma_stat_add(c, field, n) rpc_count(&(c)->x.stats->field, (n))

@@ -93,6 +93,7 @@ static void use_room(struct rpcrdma_conn *c, bool goes_on)
 /* Posts the first of wr[0..n), as many as have room. Returns the number of posted Sends, or
  * prov->post()'s error. */
 static int post_some(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, bool goes_on)
+	REQUIRES(c->chain)
 {
 	unsigned i;
 
@@ -167,6 +168,7 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, b
 }
 
 static int post_or_stall(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, bool paid)
+	REQUIRES(c->chain)
 {
 	int done = c->v2.stalls ? 0 : post_some(c, wr, n, n > 1);
 
@@ -208,11 +210,11 @@ int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&c->chain);
+	mutex_lock(&c->chain);
 	rc = c->dialect->talks && rpcrdma_hdr_is_grant(h)
 		     ? rpcrdma_post_now(c, &wr)
 		     : rpcrdma_post_message(c, &lead, &wr, false);
-	pthread_mutex_unlock(&c->chain);
+	mutex_unlock(&c->chain);
 	mem_buf_unref(held);
 	return rc;
 }
@@ -245,7 +247,7 @@ static bool pump(struct rpcrdma_conn *c)
 	bool any = false;
 	int rc = 0;
 
-	pthread_mutex_lock(&c->chain);
+	mutex_lock(&c->chain);
 	while ((s = STAILQ_FIRST(&c->v2.stalled))) {
 		rc = post_some(c, s->wr + s->next, s->n - s->next, s->goes_on);
 		any |= rc != 0;
@@ -259,7 +261,7 @@ static bool pump(struct rpcrdma_conn *c)
 		stalled_free(c, s);
 	}
 	c->v2.stalls = !STAILQ_EMPTY(&c->v2.stalled);
-	pthread_mutex_unlock(&c->chain);
+	mutex_unlock(&c->chain);
 	if (any)
 		c->v2.stalled_ns = 0; /* the clock starts again */
 	if (rc < 0 && rc != -ENOTCONN)
@@ -272,12 +274,12 @@ static bool is_owed(struct rpcrdma_conn *c)
 {
 	uint32_t waiting, used;
 
-	pthread_mutex_lock(&c->chain);
+	mutex_lock(&c->chain);
 	waiting = c->v2.stalled_credits;
-	pthread_mutex_unlock(&c->chain);
-	pthread_mutex_lock(&c->lock);
+	mutex_unlock(&c->chain);
+	mutex_lock(&c->lock);
 	used = c->credit_out.used - c->credit_out.orphans;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return used > waiting + c->v2.props_credits; /* properties need no answer */
 }
 
@@ -327,10 +329,10 @@ static void take_grant(struct rpcrdma_conn *c, uint32_t n, uint32_t most)
 		most = n;
 	if (n != c->v2.last_grant) {
 		c->v2.last_grant = n;
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		rpcrdma_credit_grant(&c->credit_out, n);
-		pthread_mutex_unlock(&c->lock);
 		atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
+		mutex_unlock(&c->lock);
 	}
 	c->v2.banked = banked < most ? banked : most;
 }
@@ -371,7 +373,7 @@ static void grant(struct rpcrdma_conn *c)
 /* Half the Sends of a message that the sender may post without a further grant. */
 static uint32_t grant_after(const struct rpcrdma_conn *c)
 {
-	uint32_t n = c->credit_in.granted;
+	uint32_t n = rpcrdma_granted(c);
 
 	return ((n < RPCRDMA_ROOM_MAX ? n : RPCRDMA_ROOM_MAX) + 1) / 2;
 }
@@ -384,7 +386,7 @@ void rpcrdma_heard_part(struct rpcrdma_conn *c)
 
 void rpcrdma_flow_say(struct rpcrdma_conn *c)
 {
-	if (c->dialect->talks && c->v2.unsaid >= c->credit_in.granted &&
+	if (c->dialect->talks && c->v2.unsaid >= rpcrdma_granted(c) &&
 		(c->v2.unowed || c->v2.stalls))
 		grant(c);
 }

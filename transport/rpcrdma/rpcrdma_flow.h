@@ -24,13 +24,13 @@ struct rpcrdma_sends {
 /* Frees the Sends. An empty lead is zero, and any lead is zero afterwards. */
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
 /* Posts the Sends of a message, lead and last, and releases lead. Sends without a grant follow
- * later, and so do all later messages. paid: the message is a call, with a credit for each Send.
- * `chain` is held. 0, -ENOMEM, or prov->post()'s. */
-int rpcrdma_post_message(
-	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last, bool paid);
+ * later, and so do all later messages. paid: the message is a call, with a credit for each Send. 0,
+ * -ENOMEM, or prov->post()'s. */
+int rpcrdma_post_message(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
+	const struct prov_wr *last, bool paid) REQUIRES(c->chain);
 /* Posts a Send that takes no credit: a message that only grants, for which the peer has a receive
- * besides the granted ones. `chain` is held. prov->post()'s. */
-int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr);
+ * besides the granted ones. prov->post()'s. */
+int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr) REQUIRES(c->chain);
 /* Posts a message without payload. A message that only grants credits waits for no credit. 0,
  * -ENOMEM, or the error of prov->post(). Any thread. */
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);

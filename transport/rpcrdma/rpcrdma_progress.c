@@ -133,11 +133,11 @@ static void handle_down(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_posted *p;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->down = true;
 	snprintf(c->x.down_reason, sizeof(c->x.down_reason), "%s",
 		c->why[0] ? c->why : c->pc->down_reason);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
 	rpcrdma_unanswered(c);
 	c->old_ops->lent_drop_all(c);
@@ -179,14 +179,14 @@ static int handle_some(struct rpcrdma_conn *c)
 
 	atomic_store_explicit(&c->handler, pthread_self(), memory_order_relaxed);
 	atomic_store_explicit(&c->handling, true, memory_order_release);
-	while (n < PER_PROGRESS && !c->down && rpcrdma_wc_next(c, &wc)) {
+	while (n < PER_PROGRESS && !rpcrdma_is_down(c) && rpcrdma_wc_next(c, &wc)) {
 		if (c->held && clock_age(clock_ns(), c->held_since) > RPCRDMA_HOLD_NS)
 			rpcrdma_unhold(c);
 		handle(c, &wc);
 		if (++n % c->batch == 0)
 			rpcrdma_recv_replenish(c);
 	}
-	if (n && !c->down) {
+	if (n && !rpcrdma_is_down(c)) {
 		rpcrdma_recv_replenish(c);
 		rpcrdma_send_backlog(c);
 		rpcrdma_flow_say(c);
@@ -234,7 +234,8 @@ static void feed(struct rpcrdma_conn *c)
 	if (!TAILQ_EMPTY(&c->waiting))
 		while ((t = rpcrdma_read_waiting(c)))
 			rpcrdma_deliver(c, t);
-	if (c->no_memory && clock_ns() - c->no_memory_ns > RPCRDMA_STARVED_MS * NSEC_PER_MSEC)
+	if (c->no_memory &&
+		clock_age(clock_ns(), c->no_memory_ns) > RPCRDMA_STARVED_MS * NSEC_PER_MSEC)
 		c->no_memory = false;
 	starved = !STAILQ_EMPTY(&c->to_post) || !TAILQ_EMPTY(&c->waiting);
 	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);
@@ -263,7 +264,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 
-	if (c->down)
+	if (rpcrdma_is_down(c))
 		return -ENOTCONN;
 	rpcrdma_linger_look(c);
 	rpcrdma_reply_failed(c);
@@ -279,5 +280,5 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 		if (!handle_some(c))
 			rpc_xprt_unkick(x);
 	}
-	return c->down ? -ENOTCONN : 0;
+	return rpcrdma_is_down(c) ? -ENOTCONN : 0;
 }

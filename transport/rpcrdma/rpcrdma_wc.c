@@ -76,7 +76,7 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 
 	rpcrdma_unhold(c);
 	rpcrdma_linger_end(c);
-	p->closed |= c->down; /* no completion follows the last */
+	p->closed |= rpcrdma_is_down(c); /* no completion follows the last */
 	/* search both arrays in any case: no completion may name p afterwards */
 	if (!p->closed) {
 		p->closed =

@@ -247,9 +247,9 @@ static bool tcp_is_down(struct tcp_conn *t)
 {
 	bool down;
 
-	pthread_mutex_lock(&t->tx.lock);
+	mutex_lock(&t->tx.lock);
 	down = t->tx.down;
-	pthread_mutex_unlock(&t->tx.lock);
+	mutex_unlock(&t->tx.lock);
 	return down;
 }
 

@@ -19,11 +19,11 @@ static const uint8_t zeros[4];
 void tcp_tx_init(struct tcp_tx *tx, int fd, struct mem_pool *pool, char *reason, size_t reason_size)
 {
 	memset(tx, 0, sizeof(*tx));
+	mutex_init(&tx->lock);
 	tx->fd = fd;
 	tx->pool = pool;
 	tx->reason = reason;
 	tx->reason_size = reason_size;
-	pthread_mutex_init(&tx->lock, NULL);
 	pthread_cond_init(&tx->idle, NULL);
 	TAILQ_INIT(&tx->queue);
 	TAILQ_INIT(&tx->spare);
@@ -33,12 +33,12 @@ void tcp_tx_fini(struct tcp_tx *tx)
 {
 	struct tcp_out *o;
 
+	mutex_destroy(&tx->lock);
 	while ((o = TAILQ_FIRST(&tx->spare))) {
 		TAILQ_REMOVE(&tx->spare, o, link);
 		free(o);
 	}
 	pthread_cond_destroy(&tx->idle);
-	pthread_mutex_destroy(&tx->lock);
 }
 
 /* --- building --------------------------------------------------------------------------------- */
@@ -93,6 +93,7 @@ static void out_build(struct tcp_out *o, uint8_t *msg, uint32_t off, const struc
 }
 
 static struct tcp_out *out_get_locked(struct tcp_tx *tx, const struct xdr_out *body)
+	REQUIRES(tx->lock)
 {
 	struct tcp_out *o = TAILQ_FIRST(&tx->spare);
 
@@ -124,7 +125,7 @@ static size_t owed_max(const struct tcp_tx *tx)
 	return tx->pool ? mem_pool_share(tx->pool, TCP_TX_OWED_MAX) : TCP_TX_OWED_MAX;
 }
 
-static void owe_locked(struct tcp_tx *tx, size_t more, size_t less)
+static void owe_locked(struct tcp_tx *tx, size_t more, size_t less) REQUIRES(tx->lock)
 {
 	atomic_store_explicit(&tx->owed, tx->owed + more - less, memory_order_relaxed);
 }
@@ -134,7 +135,7 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 	struct tcp_out *o;
 	int rc = 0;
 
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	o = tx->down ? NULL : out_get_locked(tx, call ? &call->args : &req->res);
 	if (!o) {
 		rc = tx->down ? -ENOTCONN : -ENOMEM;
@@ -154,7 +155,7 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 		TAILQ_INSERT_TAIL(&tx->queue, o, link);
 		tx->queued++;
 	}
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	return rc;
 }
 
@@ -170,7 +171,7 @@ int tcp_tx_reply(struct tcp_tx *tx, struct rpc_req *req, uint32_t off)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason)
+void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason) REQUIRES(tx->lock)
 {
 	if (tx->down)
 		return;
@@ -182,6 +183,7 @@ void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason)
 /* Ends an entry that has left the queue. An entry goes onto done if the rest must happen without
  * the lock. */
 static void out_end_locked(struct tcp_tx *tx, struct tcp_out *o, struct tcp_out_list *done)
+	REQUIRES(tx->lock)
 {
 	tx->queued--;
 	owe_locked(tx, 0, o->owed);
@@ -214,6 +216,7 @@ static void outs_release(struct tcp_out_list *done)
 
 /* Gathers the iovecs for one sendmsg(). Of a record with too many, only a part. */
 static unsigned tx_gather_locked(struct tcp_tx *tx, struct iovec *iov, size_t *total)
+	REQUIRES(tx->lock)
 {
 	struct tcp_out *o;
 	unsigned n = 0;
@@ -233,6 +236,7 @@ static unsigned tx_gather_locked(struct tcp_tx *tx, struct iovec *iov, size_t *t
 
 /* The kernel has taken n bytes. */
 static void tx_advance_locked(struct tcp_tx *tx, size_t n, struct tcp_out_list *done)
+	REQUIRES(tx->lock)
 {
 	struct tcp_out *o;
 
@@ -260,9 +264,9 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 	char why[128];
 	int rc = 0;
 
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	if (tx->sending || tx->down || (tx->full && !writable)) {
-		pthread_mutex_unlock(&tx->lock);
+		mutex_unlock(&tx->lock);
 		return 0;
 	}
 	tx->sending = true;
@@ -271,13 +275,13 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 		struct msghdr m = {.msg_iov = iov};
 
 		m.msg_iovlen = tx_gather_locked(tx, iov, &total);
-		pthread_mutex_unlock(&tx->lock);
+		mutex_unlock(&tx->lock);
 		n = sendmsg(tx->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			snprintf(why, sizeof(why), "sending: %s", strerror(errno));
 		else
 			why[0] = 0;
-		pthread_mutex_lock(&tx->lock);
+		mutex_lock(&tx->lock);
 		if (why[0]) {
 			tcp_tx_shut_locked(tx, why);
 			break;
@@ -298,7 +302,7 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 		rc = 1;
 	}
 	pthread_cond_broadcast(&tx->idle);
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	outs_release(&done);
 	return rc;
 }
@@ -310,10 +314,10 @@ bool tcp_tx_owes(struct tcp_tx *tx)
 
 	if (atomic_load_explicit(&tx->owed, memory_order_relaxed) <= max)
 		return false;
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	owes = tx->owed > max;
 	tx->waiting = owes;
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	return owes;
 }
 
@@ -321,9 +325,9 @@ unsigned tcp_tx_queued(struct tcp_tx *tx)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	n = tx->queued;
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	return n;
 }
 
@@ -359,10 +363,10 @@ bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 {
 	struct tcp_out *o, *unstarted = NULL;
 
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	/* a thread in sendmsg() may be reading the call's memory; sendmsg() never blocks here */
 	while (tx->sending && atomic_load_explicit(&call->xprt_priv, memory_order_acquire))
-		pthread_cond_wait(&tx->idle, &tx->lock);
+		cond_wait(&tx->idle, &tx->lock);
 	o = call->xprt_priv;
 	if (o) {
 		if (!o->started) {
@@ -376,7 +380,7 @@ bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 		o->call = NULL;
 		atomic_store_explicit(&call->xprt_priv, NULL, memory_order_release);
 	}
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	if (unstarted)
 		out_free(unstarted);
 	return !unstarted;
@@ -384,9 +388,9 @@ bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason)
 {
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	tcp_tx_shut_locked(tx, reason);
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 }
 
 void tcp_tx_purge(struct tcp_tx *tx)
@@ -394,13 +398,13 @@ void tcp_tx_purge(struct tcp_tx *tx)
 	struct tcp_out_list done = TAILQ_HEAD_INITIALIZER(done);
 	struct tcp_out *o;
 
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	while (tx->sending)
-		pthread_cond_wait(&tx->idle, &tx->lock);
+		cond_wait(&tx->idle, &tx->lock);
 	while ((o = TAILQ_FIRST(&tx->queue))) {
 		TAILQ_REMOVE(&tx->queue, o, link);
 		out_end_locked(tx, o, &done);
 	}
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	outs_release(&done);
 }

@@ -18,9 +18,9 @@
 #ifndef RNFS_TRANSPORT_TCP_TCP_TX_H
 #define RNFS_TRANSPORT_TCP_TCP_TX_H
 
-#include <pthread.h>
 #include <sys/uio.h>
 
+#include "transport/lock.h"
 #include "transport/rpc/xprt.h"
 
 #define TCP_OUT_IOV	(1 + 3 * XDR_MAX_PAYLOADS) /* enough for payloads in one piece each */
@@ -44,18 +44,19 @@ TAILQ_HEAD(tcp_out_list, tcp_out);
 struct tcp_tx {
 	int fd;
 	struct mem_pool *pool; /* its room bounds `owed`; NULL: only TCP_TX_OWED_MAX */
-	pthread_mutex_t lock;
-	pthread_cond_t idle;	   /* with lock: sending became false */
-	struct tcp_out_list queue; /* lock */
-	struct tcp_out_list spare; /* lock */
-	unsigned queued;	   /* lock: entries in queue */
-	_Atomic size_t owed;	   /* written under lock: memory that replies in queue keep */
-	_Atomic uint64_t sent;	   /* bytes that the kernel has taken */
-	bool waiting;	   /* lock: the progress thread reads no calls until replies have left */
-	bool sending;	   /* lock: a thread is in sendmsg() */
-	_Atomic bool full; /* written under lock: wait for POLLOUT */
-	bool down;	   /* lock: tx takes no more messages */
-	char *reason;	   /* lock: memory for the first reason for down */
+	struct mutex lock;
+	pthread_cond_t idle; /* with lock: sending became false */
+	struct tcp_out_list queue GUARDED_BY(lock);
+	struct tcp_out_list spare GUARDED_BY(lock);
+	unsigned queued GUARDED_BY(lock); /* entries in queue */
+	_Atomic size_t owed;   /* written under lock: memory that replies in queue keep */
+	_Atomic uint64_t sent; /* bytes that the kernel has taken */
+	/* the progress thread reads no calls until replies have left */
+	bool waiting GUARDED_BY(lock);
+	bool sending GUARDED_BY(lock); /* a thread is in sendmsg() */
+	_Atomic bool full;	       /* written under lock: wait for POLLOUT */
+	bool down GUARDED_BY(lock);    /* tx takes no more messages */
+	char *reason GUARDED_BY(lock); /* memory for the first reason for down */
 	size_t reason_size;
 };
 
@@ -86,8 +87,8 @@ bool tcp_tx_owes(struct tcp_tx *tx);
 bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
 /* From now on tx takes no message; reason: a sentence, the first one stays. Any thread. */
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason);
-/* The same with tx->lock held. */
-void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason);
+/* The same with */
+void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason) REQUIRES(tx->lock);
 /* After tcp_tx_shut(): drops the queue. */
 void tcp_tx_purge(struct tcp_tx *tx);
 

@@ -54,7 +54,7 @@ static struct verbs_conn *conn_new(const struct prov_params *p)
 	if (!v)
 		return NULL;
 	v->c.ops = &prov_verbs;
-	pthread_mutex_init(&v->lock, NULL);
+	mutex_init(&v->lock);
 	STAILQ_INIT(&v->pending);
 	LIST_INIT(&v->windows);
 	SLIST_INIT(&v->free_windows);
@@ -75,6 +75,7 @@ static void verbs_free(struct prov_conn *pc)
 
 	if (!v)
 		return;
+	mutex_destroy(&v->lock);
 	if (v->id && v->id->qp) {
 		rdma_disconnect(v->id);
 		rdma_destroy_qp(v->id);
@@ -95,7 +96,6 @@ static void verbs_free(struct prov_conn *pc)
 	verbs_domain_put(v->dom);
 	if (v->wake_fd >= 0)
 		close(v->wake_fd);
-	pthread_mutex_destroy(&v->lock);
 	free(v->sq);
 	free(v);
 }
@@ -113,6 +113,7 @@ static int make_qp(struct verbs_conn *v, const struct prov_params *p, struct err
 
 	if (ret)
 		return ret;
+	mutex_alone(&v->lock); /* no other thread uses the connection yet */
 	/* An RPC can take a bind, a write or read, a send and an invalidation. */
 	v->sq_size = at_most(p->send_depth * 4, v->dom->attr.max_qp_wr);
 	v->sq = calloc(v->sq_size, sizeof(*v->sq));

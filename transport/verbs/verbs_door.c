@@ -35,15 +35,15 @@ static int expose_registered(
 		free(w);
 		return -ENOMEM;
 	}
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	LIST_INSERT_HEAD(&v->windows, w, link);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	door->stag = w->mr->rkey;
 	door->impl = w;
 	return 0;
 }
 
-static struct verbs_window *window_get_locked(struct verbs_conn *v)
+static struct verbs_window *window_get_locked(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	struct verbs_window *w = SLIST_FIRST(&v->free_windows);
 
@@ -71,11 +71,11 @@ static int expose_window(
 	struct verbs_window *w;
 	int ret;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	w = v->down ? NULL : window_get_locked(v);
 	if (!w) {
 		ret = v->down ? -ENOTCONN : -ENOMEM;
-		pthread_mutex_unlock(&v->lock);
+		mutex_unlock(&v->lock);
 		return ret;
 	}
 	w->rkey = ibv_inc_rkey(w->rkey);
@@ -91,7 +91,7 @@ static int expose_window(
 	door->impl = w;
 	if (ret)
 		SLIST_INSERT_HEAD(&v->free_windows, w, free_link);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return ret;
 }
 
@@ -122,9 +122,9 @@ static unsigned withdraw_registered(struct verbs_conn *v, struct prov_door *door
 			doors[left++] = doors[i];
 			continue;
 		}
-		pthread_mutex_lock(&v->lock);
+		mutex_lock(&v->lock);
 		LIST_REMOVE(w, link);
-		pthread_mutex_unlock(&v->lock);
+		mutex_unlock(&v->lock);
 		verbs_dereg(v->dom, w->mr);
 		free(w);
 		doors[i].impl = NULL;
@@ -141,7 +141,7 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 	n = withdraw_registered(v, doors, n);
 	if (!n)
 		return 0;
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	for (unsigned i = 0; i < n; i++)
 		left += !doors[i].invalidated;
 	for (unsigned i = 0; i < n; i++) {
@@ -164,11 +164,11 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 	/* left is 0 unless the connection is down; then the queue pair and every window are dead.
 	 */
 	n = v->down ? 0 : inv.e.kind == VERBS_INVALIDATE_LAST;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return n ? -EINPROGRESS : 0;
 }
 
-void verbs_windows_free(struct verbs_conn *v)
+void verbs_windows_free(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	struct verbs_window *w;
 

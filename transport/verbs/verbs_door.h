@@ -11,6 +11,6 @@
 int verbs_expose(
 	struct prov_conn *pc, const struct mem_sge *sge, unsigned access, struct prov_door *door);
 int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie);
-void verbs_windows_free(struct verbs_conn *v);
+void verbs_windows_free(struct verbs_conn *v) REQUIRES(v->lock);
 
 #endif

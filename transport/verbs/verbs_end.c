@@ -31,22 +31,22 @@ void verbs_down(struct verbs_conn *v, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (v->down)
+	if (verbs_is_down(v))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(v->c.down_reason, sizeof(v->c.down_reason), fmt, ap);
 	va_end(ap);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->down = true;
 	v->nchain = 0;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	/* Each thread that posts checks `down` under the lock first, so only this thread uses the
 	 * queue pair now. Both calls enter the kernel and may take long. */
 	rdma_disconnect(v->id);
 	rdma_destroy_qp(v->id);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	verbs_release_all(v);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void verbs_cm_event(struct verbs_conn *v)

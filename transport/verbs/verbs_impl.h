@@ -28,19 +28,19 @@
  * queue pair before PROV_WC_DOWN is delivered: afterwards the device touches no memory of ours.
  * From `down` on, set under the lock before, no other thread touches the queue pair or the ring.
  *
- * Locks. conn->lock guards the send side: sq*, chain*, pending, down. The receive side, CM events
- * and withdraw() belong to the progress thread. The domain list has a separate lock, never taken
+ * Locks. conn->lock guards the send side. The receive side, CM events and withdraw() belong to the
+ * progress thread. The domain list has a separate lock, never taken
  * with conn->lock held.
  */
 #ifndef RNFS_TRANSPORT_VERBS_VERBS_IMPL_H
 #define RNFS_TRANSPORT_VERBS_VERBS_IMPL_H
 
 #include <infiniband/verbs.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <rdma/rdma_cma.h>
 #include <sys/queue.h>
 
+#include "transport/lock.h"
 #include "transport/provider.h"
 
 #define VERBS_PAGE	  ((size_t)4096) /* of the memory that RLIMIT_MEMLOCK counts */
@@ -126,20 +126,29 @@ struct verbs_conn {
 	bool cm_ready; /* wait() saw an event on the channel */
 	unsigned events_unacked;
 
-	pthread_mutex_t lock;
-	bool down;		   /* no more posting */
-	uint32_t sq_size;	   /* entries in sq[] */
-	uint32_t sq_head, sq_tail; /* free-running: next to post, next to retire */
-	struct verbs_sqe *sq;
-	uint32_t since_signal;
-	size_t held_since_signal;
-	unsigned nchain;
-	struct verbs_wr chain[VERBS_CHAIN];
-	STAILQ_HEAD(, verbs_wr) pending;
-	unsigned nbounce, bounces; /* free bounce buffers, all bounce buffers */
-	struct mem_buf *bounce[VERBS_BOUNCES];
-	LIST_HEAD(, verbs_window) windows;	 /* all there are */
-	SLIST_HEAD(, verbs_window) free_windows; /* unbound windows, ready for use */
+	struct mutex lock;
+	bool down GUARDED_BY(lock);	   /* no more posting */
+	uint32_t sq_size GUARDED_BY(lock); /* entries in sq[] */
+	/* free-running: next to post, next to retire */
+	uint32_t sq_head GUARDED_BY(lock), sq_tail GUARDED_BY(lock);
+	struct verbs_sqe *sq GUARDED_BY(lock);
+	uint32_t since_signal GUARDED_BY(lock);
+	size_t held_since_signal GUARDED_BY(lock);
+	unsigned nchain GUARDED_BY(lock);
+	struct verbs_wr chain[VERBS_CHAIN] GUARDED_BY(lock);
+	GUARDED_BY(lock) STAILQ_HEAD(, verbs_wr) pending;
+	/* free bounce buffers, all bounce buffers */
+	unsigned nbounce GUARDED_BY(lock), bounces GUARDED_BY(lock);
+	struct mem_buf *bounce[VERBS_BOUNCES] GUARDED_BY(lock);
+	GUARDED_BY(lock) LIST_HEAD(, verbs_window) windows; /* all there are */
+	/* unbound windows, ready for use */
+	GUARDED_BY(lock) SLIST_HEAD(, verbs_window) free_windows;
 };
+
+/* The progress thread alone sets `down`, and so reads `down` without the lock. */
+static inline bool verbs_is_down(const struct verbs_conn *v) NO_LOCK_ANALYSIS
+{
+	return v->down;
+}
 
 #endif

@@ -79,13 +79,13 @@ int verbs_post(struct prov_conn *pc, const struct prov_wr *wr)
 	w.e.nhold = wr->nhold;
 	for (unsigned i = 0; i < wr->nhold; i++)
 		w.e.hold[i] = mem_buf_ref(wr->hold[i]);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	/* A chain that the device refused is in the ring, which then owns the entry: no release
 	 * here. */
 	ret = verbs_queue_locked(v, &w, wr->flags & PROV_MORE);
 	if (ret == -ENOMEM || (ret && v->down))
 		verbs_sqe_release(v, &w.e);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return ret;
 }
 
@@ -100,9 +100,9 @@ int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge 
 		return -EINVAL;
 	s = (struct ibv_sge){(uintptr_t)sge->addr, sge->len, verbs_lkey(sge)};
 	wr.sg_list = &s;
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	ret = v->down ? ENOTCONN : ibv_post_recv(v->id->qp, &wr, &bad);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return ret == ENOMEM ? -ENOBUFS : -ret;
 }
 
@@ -133,7 +133,7 @@ static bool stash_fill(struct verbs_conn *v)
 	if (v->stash_next < v->nstash)
 		return true;
 	v->stash_next = 0;
-	v->nstash = v->down ? 0 : ibv_poll_cq(v->cq, VERBS_STASH, v->stash);
+	v->nstash = verbs_is_down(v) ? 0 : ibv_poll_cq(v->cq, VERBS_STASH, v->stash);
 	if (v->nstash < 0) {
 		v->nstash = 0;
 		verbs_down(v, "%s: the completion queue failed", v->name);
@@ -146,20 +146,20 @@ int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n)
 	struct verbs_conn *v = (struct verbs_conn *)pc;
 	int got = 0;
 
-	while (!v->down && got < n && stash_fill(v))
+	while (!verbs_is_down(v) && got < n && stash_fill(v))
 		got += translate(v, &v->stash[v->stash_next++], &wc[got]);
-	if (atomic_load_explicit(&v->starved, memory_order_relaxed) && !v->down) {
-		pthread_mutex_lock(&v->lock);
+	if (atomic_load_explicit(&v->starved, memory_order_relaxed) && !verbs_is_down(v)) {
+		mutex_lock(&v->lock);
 		verbs_post_pending_locked(v);
-		pthread_mutex_unlock(&v->lock);
+		mutex_unlock(&v->lock);
 	}
-	if (v->cm_ready && !v->down) {
+	if (v->cm_ready && !verbs_is_down(v)) {
 		v->cm_ready = false;
 		verbs_cm_event(v);
 	}
 	if (got == 0 && atomic_load_explicit(&v->disconnect, memory_order_relaxed))
 		verbs_down(v, "%s: disconnected", v->name);
-	if (got < n && v->down && !v->down_told) {
+	if (got < n && verbs_is_down(v) && !v->down_told) {
 		v->down_told = true;
 		wc[got++] = (struct prov_wc){.op = PROV_WC_DOWN};
 	}
@@ -190,7 +190,7 @@ void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	};
 	uint64_t count;
 
-	if (v->down || ibv_req_notify_cq(v->cq, 0))
+	if (verbs_is_down(v) || ibv_req_notify_cq(v->cq, 0))
 		return;
 	/* A completion before the request to notify raises no event. */
 	if (stash_fill(v))

@@ -16,10 +16,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "transport/lock.h"
 #include "transport/log.h"
 
-static pthread_mutex_t domains_lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, verbs_domain) domains; /* domains_lock guards the list and the domains' refs */
+static struct mutex domains_lock = MUTEX_INITIALIZER;
+static GUARDED_BY(domains_lock)
+	LIST_HEAD(, verbs_domain) domains; /* domains_lock also guards the domains' refs */
 
 #define KIB	   ((size_t)1 << 10)
 #define LEAST	   (64 * KIB)  /* of RLIMIT_MEMLOCK: with less nothing goes */
@@ -184,7 +186,7 @@ int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active
 	struct verbs_domain *dom;
 	int ret = 0;
 
-	pthread_mutex_lock(&domains_lock);
+	mutex_lock(&domains_lock);
 	LIST_FOREACH (dom, &domains, link)
 		if (dom->ctx == ctx && dom->pool == pool)
 			break;
@@ -197,7 +199,7 @@ int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active
 		dom->refs++;
 		*out = dom;
 	}
-	pthread_mutex_unlock(&domains_lock);
+	mutex_unlock(&domains_lock);
 	if (ret == -EPERM)
 		err_set(e, ERR_NO_DEVICE,
 			"RLIMIT_MEMLOCK lets less than %zu KiB of memory be registered with %s: "
@@ -218,17 +220,17 @@ void verbs_domain_put(struct verbs_domain *dom)
 {
 	if (!dom)
 		return;
-	pthread_mutex_lock(&domains_lock);
+	mutex_lock(&domains_lock);
 	if (--dom->refs == 0) {
 		LIST_REMOVE(dom, link);
 		mem_pool_detach(dom->pool);
 		ibv_dealloc_pd(dom->pd);
 		free(dom);
 	}
-	pthread_mutex_unlock(&domains_lock);
+	mutex_unlock(&domains_lock);
 }
 
-int verbs_bounces_new(struct verbs_conn *v)
+int verbs_bounces_new(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	size_t most = mem_pool_set_aside(v->dom->pool, !v->active) / 8 / VERBS_BOUNCE;
 
@@ -247,7 +249,7 @@ int verbs_bounces_new(struct verbs_conn *v)
 	return v->dom->lean && v->bounces < VERBS_BOUNCES_MIN ? -ENOMEM : 0;
 }
 
-void verbs_bounces_free(struct verbs_conn *v)
+void verbs_bounces_free(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	while (v->nbounce)
 		mem_buf_unref(v->bounce[--v->nbounce]);

@@ -23,7 +23,7 @@ uint32_t verbs_lkey(const struct mem_sge *sge);
 struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access);
 void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr);
 /* Sets bounce buffers aside for verbs_io.c, if the domain is lean. 0 or -ENOMEM. */
-int verbs_bounces_new(struct verbs_conn *v);
-void verbs_bounces_free(struct verbs_conn *v);
+int verbs_bounces_new(struct verbs_conn *v) REQUIRES(v->lock);
+void verbs_bounces_free(struct verbs_conn *v) REQUIRES(v->lock);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * verbs_queue: the send queue of a connection. The caller holds conn->lock, except in
- * verbs_retire().
+ * verbs_queue: the send queue of a connection.
  *
  * wr_id is the free-running index of the ring entry.
  */
@@ -16,7 +15,7 @@
 #include "transport/log.h"
 #include "transport/verbs/verbs_mem.h"
 
-static struct verbs_sqe *sqe(struct verbs_conn *v, uint32_t index)
+static struct verbs_sqe *sqe(struct verbs_conn *v, uint32_t index) REQUIRES(v->lock)
 {
 	return &v->sq[index % v->sq_size];
 }
@@ -30,7 +29,7 @@ static void mrs_release(struct verbs_conn *v, struct verbs_sqe *e)
 	}
 }
 
-void verbs_sqe_release(struct verbs_conn *v, struct verbs_sqe *e)
+void verbs_sqe_release(struct verbs_conn *v, struct verbs_sqe *e) REQUIRES(v->lock)
 {
 	for (unsigned i = 0; i < e->nhold; i++)
 		mem_buf_unref(e->hold[i]);
@@ -56,7 +55,7 @@ static size_t wr_bytes(const struct verbs_wr *w)
 }
 
 /* Copies a Send into a bounce buffer. False: none is free. */
-static bool bounce_locked(struct verbs_conn *v, struct verbs_wr *w)
+static bool bounce_locked(struct verbs_conn *v, struct verbs_wr *w) REQUIRES(v->lock)
 {
 	uint8_t *to;
 
@@ -77,7 +76,7 @@ static bool bounce_locked(struct verbs_conn *v, struct verbs_wr *w)
 }
 
 /* Registers the bare memory of an RDMA Write or Read, or of a long Send. False: not now. */
-static bool register_locked(struct verbs_conn *v, struct verbs_wr *w)
+static bool register_locked(struct verbs_conn *v, struct verbs_wr *w) REQUIRES(v->lock)
 {
 	int access = w->wr.opcode != IBV_WR_RDMA_READ ? 0
 		     : v->dom->iwarp ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
@@ -101,7 +100,7 @@ static bool register_locked(struct verbs_conn *v, struct verbs_wr *w)
 
 /* Is all memory of w registered, or in a bounce buffer? If not, `starved` makes poll() try again
  * soon, and wait() wake up in time. */
-static bool ready_locked(struct verbs_conn *v, struct verbs_wr *w)
+static bool ready_locked(struct verbs_conn *v, struct verbs_wr *w) REQUIRES(v->lock)
 {
 	bool ready = !w->bare || (is_send(w) && wr_bytes(w) <= VERBS_BOUNCE && v->bounces
 						 ? bounce_locked(v, w)
@@ -115,7 +114,7 @@ static bool ready_locked(struct verbs_conn *v, struct verbs_wr *w)
 	return false;
 }
 
-static int post_chain_locked(struct verbs_conn *v)
+static int post_chain_locked(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	struct ibv_send_wr *bad;
 	unsigned n = v->nchain;
@@ -143,7 +142,7 @@ static int post_chain_locked(struct verbs_conn *v)
 }
 
 /* Does e hold registered memory that the next request may need? */
-static bool is_scarce(const struct verbs_conn *v, const struct verbs_sqe *e)
+static bool is_scarce(const struct verbs_conn *v, const struct verbs_sqe *e) REQUIRES(v->lock)
 {
 	for (unsigned i = 0; i < PROV_MAX_SGE; i++)
 		if (e->mr[i])
@@ -151,7 +150,7 @@ static bool is_scarce(const struct verbs_conn *v, const struct verbs_sqe *e)
 	return e->bounce && v->nbounce <= v->bounces / 2;
 }
 
-static bool wants_completion(struct verbs_conn *v, const struct verbs_sqe *e)
+static bool wants_completion(struct verbs_conn *v, const struct verbs_sqe *e) REQUIRES(v->lock)
 {
 	v->since_signal++;
 	for (unsigned i = 0; i < e->nhold; i++)
@@ -164,7 +163,7 @@ static bool wants_completion(struct verbs_conn *v, const struct verbs_sqe *e)
 	return true;
 }
 
-static void enter_locked(struct verbs_conn *v, const struct verbs_wr *w)
+static void enter_locked(struct verbs_conn *v, const struct verbs_wr *w) REQUIRES(v->lock)
 {
 	struct verbs_wr *slot = &v->chain[v->nchain++];
 
@@ -175,12 +174,12 @@ static void enter_locked(struct verbs_conn *v, const struct verbs_wr *w)
 		slot->wr.send_flags |= IBV_SEND_SIGNALED;
 }
 
-static bool room_locked(const struct verbs_conn *v)
+static bool room_locked(const struct verbs_conn *v) REQUIRES(v->lock)
 {
 	return v->sq_head - v->sq_tail < v->sq_size;
 }
 
-int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more)
+int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more) REQUIRES(v->lock)
 {
 	if (v->down)
 		return -ENOTCONN;
@@ -199,7 +198,7 @@ int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more)
 	return post_chain_locked(v);
 }
 
-void verbs_post_pending_locked(struct verbs_conn *v)
+void verbs_post_pending_locked(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	struct verbs_wr *w;
 
@@ -213,7 +212,7 @@ void verbs_post_pending_locked(struct verbs_conn *v)
 	post_chain_locked(v);
 }
 
-void verbs_release_all(struct verbs_conn *v)
+void verbs_release_all(struct verbs_conn *v) REQUIRES(v->lock)
 {
 	struct verbs_wr *w;
 
@@ -231,7 +230,7 @@ int verbs_retire(struct verbs_conn *v, uint32_t index, struct prov_wc *out)
 	enum verbs_kind kind;
 	int n = 0;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	kind = sqe(v, index)->kind;
 	if (kind == VERBS_READ || kind == VERBS_INVALIDATE_LAST) {
 		*out = (struct prov_wc){
@@ -243,6 +242,6 @@ int verbs_retire(struct verbs_conn *v, uint32_t index, struct prov_wc *out)
 	for (; v->sq_tail != index + 1; v->sq_tail++)
 		verbs_sqe_release(v, sqe(v, v->sq_tail));
 	verbs_post_pending_locked(v);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return n;
 }

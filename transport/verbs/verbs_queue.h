@@ -8,17 +8,17 @@
 
 #include "transport/verbs/verbs_impl.h"
 
-/* Adds w to the chain (and posts the chain unless more). conn->lock held. */
-int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more);
-/* Posts requests of `pending` for which there is room and memory. conn->lock held. */
-void verbs_post_pending_locked(struct verbs_conn *v);
-/* Drops the memory of an entry. conn->lock held. */
-void verbs_sqe_release(struct verbs_conn *v, struct verbs_sqe *e);
+/* Adds w to the chain (and posts the chain unless more). */
+int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more) REQUIRES(v->lock);
+/* Posts requests of `pending` for which there is room and memory. */
+void verbs_post_pending_locked(struct verbs_conn *v) REQUIRES(v->lock);
+/* Drops the memory of an entry. */
+void verbs_sqe_release(struct verbs_conn *v, struct verbs_sqe *e) REQUIRES(v->lock);
 /* Retires the ring up to and including the entry of a signalled completion. A read, or the last
  * invalidation of a withdraw(), is always signalled, so such an entry is always the last. Returns
  * how many completions *out has: 0 or 1. Progress thread. */
 int verbs_retire(struct verbs_conn *v, uint32_t index, struct prov_wc *out);
-/* Drops every hold; the queue pair is gone. conn->lock held. */
-void verbs_release_all(struct verbs_conn *v);
+/* Drops every hold; the queue pair is gone. */
+void verbs_release_all(struct verbs_conn *v) REQUIRES(v->lock);
 
 #endif

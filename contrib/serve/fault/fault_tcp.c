@@ -57,15 +57,15 @@ void fault_tcp_cut(struct rpc_xprt *x, const struct rpc_req *req, uint32_t off)
 	uint8_t *record = flatten(req, off, &n);
 
 	tcp_tx_flush(tx, true);
-	pthread_mutex_lock(&tx->lock);
+	mutex_lock(&tx->lock);
 	while (tx->sending)
-		pthread_cond_wait(&tx->idle, &tx->lock);
+		cond_wait(&tx->idle, &tx->lock);
 	/* If the socket is full of other answers, the connection ends in the middle of another
 	 * answer. */
 	if (record && !tx->down && TAILQ_EMPTY(&tx->queue) &&
 		send(tx->fd, record, n / 2, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		tcp_tx_shut_locked(tx, "half of a reply could not be sent");
 	tcp_tx_shut_locked(tx, "closed in the middle of a reply, as asked");
-	pthread_mutex_unlock(&tx->lock);
+	mutex_unlock(&tx->lock);
 	free(record);
 }

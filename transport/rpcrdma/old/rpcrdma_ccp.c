@@ -124,6 +124,7 @@ static int hear(
 	struct ccp_res res;
 	struct xdr_in x;
 
+	mutex_alone(&c->lock); /* no other thread uses the connection yet */
 	if (!rc && rpcrdma_hdr_is_err_vers(h))
 		return -EPROTO;
 	rpcrdma_credit_grant(&c->credit_out, h->grant);

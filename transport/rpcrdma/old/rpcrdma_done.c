@@ -14,7 +14,7 @@
 
 #include "transport/rpcrdma/rpcrdma_flow.h"
 
-void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
+void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n) REQUIRES(c->lock)
 {
 	if ((int32_t)(n - c->old.dones_back) <= 0)
 		return; /* the answer to a later call came before */
@@ -31,7 +31,7 @@ void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
 	rc = rpcrdma_post_hdr(c, &h);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "RDMA_DONE could not be sent: %s", strerror(-rc));
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->old.dones_sent++; /* after the post: all later posts come behind this RDMA_DONE */
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }

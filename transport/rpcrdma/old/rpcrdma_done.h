@@ -12,6 +12,6 @@
  * answer of the peer. */
 void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid);
 /* Credits of RDMA_DONEs, the first n of all, are back. */
-void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n);
+void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n) REQUIRES(c->lock);
 
 #endif

@@ -90,9 +90,9 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 		off += (uint32_t)part[i].len;
 	}
 	/* Also after a failure: only the progress thread may close doors. */
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->old.lent, l, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	log_data("%s: reply %08x of %u bytes is to be read by the peer", c->x.peer, l->xid, l->len);
 	if (!rpcrdma_is_handling(c))
 		rpc_xprt_kick(&c->x); /* the progress thread may sleep without a timeout */
@@ -103,9 +103,9 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 
 void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_REMOVE(&c->old.returned, l, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	lent_free(c, l);
 }
 
@@ -115,7 +115,7 @@ void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	int rc = 0;
 
 	c->old.may_lend = c->reads_max > 0;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (l, &c->old.lent, link)
 		if (l->xid == h->xid)
 			break;
@@ -123,7 +123,7 @@ void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 		TAILQ_REMOVE(&c->old.lent, l, link);
 		TAILQ_INSERT_TAIL(&c->old.returned, l, link);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!l) {
 		log_data("%s: RDMA_DONE %08x is for no reply: dropped", c->x.peer, h->xid);
 		return;
@@ -141,11 +141,11 @@ void rpcrdma_lent_look(struct rpcrdma_conn *c)
 	bool overdue;
 	uint32_t xid;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	l = TAILQ_FIRST(&c->old.lent);
 	overdue = l && clock_age(clock_ns(), l->since_ns) > rpcrdma_lent_ms * NSEC_PER_MSEC;
 	xid = l ? l->xid : 0;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (overdue)
 		rpcrdma_break(c, "no RDMA_DONE for reply %08x within %u ms", xid, rpcrdma_lent_ms);
 }
@@ -155,15 +155,15 @@ void rpcrdma_lent_drop_all(struct rpcrdma_conn *c)
 	struct rpcrdma_lent_list gone = TAILQ_HEAD_INITIALIZER(gone);
 	struct rpcrdma_lent *l;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_CONCAT(&gone, &c->old.lent, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	TAILQ_FOREACH (l, &gone, link)
 		if (l->ndoors)
 			c->prov->withdraw(c->pc, l->door, l->ndoors, 0);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_CONCAT(&gone, &c->old.returned, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	while ((l = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, l, link);
 		lent_free(c, l);

@@ -96,9 +96,9 @@ void rpcrdma_pull_reply(
 		return;
 	}
 	rpcrdma_msg_done(c, &p->reply); /* p->pull has the rest */
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	p->state = RPCRDMA_PULLED;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (rpcrdma_read_go(c, p->pull))
 		rpcrdma_reply_pulled(c, p->pull);
 }
@@ -118,8 +118,8 @@ void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	for (unsigned i = 0; i < p->in.npayloads; i++) /* payloads in sinks */
 		in.payload[in.npayloads++] = p->in.payload[i];
 	p->in = in;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	p->state = RPCRDMA_CLOSING;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	rpcrdma_close_doors(c, p);
 }

@@ -92,6 +92,7 @@ int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 }
 
 unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
+	REQUIRES(c->lock)
 {
 	const struct xdr_out *args = &p->call->args;
 	uint32_t len = args->payload[0].data.len, n = 1;

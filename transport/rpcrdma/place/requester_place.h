@@ -16,6 +16,7 @@ int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 	struct rpcrdma_sends *out);
 /* Credits for the Sends that bring the payload of p. 1, too, if there are not enough credits: then
  * RDMA Reads fetch the payload (section 4.3 of the extension). */
-unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
+unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
+	REQUIRES(c->lock);
 
 #endif

@@ -27,7 +27,7 @@ unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
 {
 	unsigned most = c->place.targets ? RPCRDMA_RTR_SENDS : 1;
 
-	return !c->requester && c->credit_in.granted < most ? c->credit_in.granted : most;
+	return !c->requester && rpcrdma_granted(c) < most ? rpcrdma_granted(c) : most;
 }
 
 /* Is h one transmission of a group, perhaps the only one? */

@@ -134,8 +134,8 @@ static void destroy(struct rpc_xprt *x)
 	free_posted_list(&c->spare);
 	free_posted_list(&c->orphans);
 	pthread_cond_destroy(&c->marshalled);
-	pthread_mutex_destroy(&c->chain);
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->chain);
+	mutex_destroy(&c->lock);
 	rpc_xprt_fini(x);
 	free(c);
 }
@@ -244,8 +244,8 @@ static struct rpcrdma_conn *conn_new(
 	c->v2.room = 1;
 	c->v2.banked = 1;
 	rpcrdma_credit_init(&c->credit_in, in, in);
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_mutex_init(&c->chain, NULL);
+	mutex_init(&c->lock);
+	mutex_init(&c->chain);
 	pthread_cond_init(&c->marshalled, NULL);
 	c->x.provider = s->prov->name;
 	rpcrdma_try(c, up->rdma_version);
@@ -265,7 +265,8 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 		return rc;
 	rpcrdma_recv_replenish(c);
 	rc = c->prov->establish(c->pc, timeout_ms, e);
-	if (rc && c->why[0]) /* the reason why we closed the connection */
+	mutex_alone(&c->lock); /* no other thread uses the connection yet */
+	if (rc && c->why[0])   /* the reason why we closed the connection */
 		err_set(e, ERR_INTERNAL, "%s", c->why);
 	if (rc)
 		return rc;
@@ -282,10 +283,10 @@ static void shutdown_conn(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (!c->why[0])
 		snprintf(c->why, sizeof(c->why), "closed by this side");
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	c->prov->disconnect(c->pc);
 }
 

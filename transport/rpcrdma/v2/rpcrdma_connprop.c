@@ -73,9 +73,9 @@ static void tell(struct rpcrdma_conn *c)
 				rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
 		return;
 	}
-	pthread_mutex_lock(&c->chain);
+	mutex_lock(&c->chain);
 	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr, false);
-	pthread_mutex_unlock(&c->chain);
+	mutex_unlock(&c->chain);
 	mem_buf_unref(held);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "properties could not be sent: %s", strerror(-rc));
@@ -86,9 +86,9 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	bool ok;
 
 	if (c->v2.props_credits) { /* the peer has since received our properties */
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		rpcrdma_credit_put(&c->credit_out, c->v2.props_credits);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		c->v2.props_credits = 0;
 	}
 	if (c->v2.calls_heard < 2)
@@ -97,10 +97,10 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 		(!c->requester && c->v2.calls_heard < 2))
 		return;
 	/* of more than can be of use to calls one is left over */
-	if (c->requester && c->credit_out.max > 1) {
-		pthread_mutex_lock(&c->lock);
+	if (c->requester && rpcrdma_wanted(c) > 1) {
+		mutex_lock(&c->lock);
 		ok = rpcrdma_credit_take(&c->credit_out, 1);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!ok)
 			return;
 		c->v2.props_credits = 1;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3-fixture: a mount of the server in mean-nfs3, and functions that run an op to its end.
+ */
+#ifndef RNFS_TESTS_NFS3_FIXTURE_H
+#define RNFS_TESTS_NFS3_FIXTURE_H
+
+#include <semaphore.h>
+
+#include "tests/unit/nfsproto/v3/mean-nfs3.h"
+#include "nfsproto/nfs_client.h"
+
+struct fix3 {
+	struct mean3 m;
+	struct mem_pool *pool;
+	struct nfs_client *nfs; /* NULL: not mounted */
+	struct nfs_fh root, file;
+	/* for later mounts: */
+	const char *state_dir; /* or NULL */
+	const struct nfs_client_upcalls *upcalls;
+	void *upcalls_ctx;
+	struct nfs_attr attr; /* results of fix3_open() */
+};
+
+/* cmocka's: with a mount of "/", or only with the server. */
+int fix3_setup(void **state);
+int fix3_setup_unmounted(void **state);
+int fix3_teardown(void **state);
+#define ON_MOUNT3(fn) cmocka_unit_test_setup_teardown(fn, fix3_setup, fix3_teardown)
+
+/* Without a version: any version that the server has. */
+struct nfs_client *fix3_mount_any(struct fix3 *f, struct err *e);
+struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e);
+/* Submits op and waits. Returns op->error. */
+int fix3_run(struct fix3 *f, struct nfs_op *op);
+/* Submits op; fix3_wait() waits for the end of op. */
+void fix3_start(struct fix3 *f, struct nfs_op *op, sem_t *sem);
+void fix3_wait(sem_t *sem);
+
+int fix3_getattr(struct fix3 *f); /* of the root */
+/* Opens the file `name` in the root and closes the file. */
+int fix3_open(struct fix3 *f, const struct nfs_name *name, int flags);
+
+#endif
