@@ -406,12 +406,12 @@ void inode_note_removed(struct inode *ino)
 		atomic_store(&ino->attrs.removed, true);
 }
 
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
+bool inode_note_attr(struct inode *ino, const struct told *told)
 {
-	bool lost = attrs_note(&ino->attrs, attr, seen, alone);
+	bool lost = attrs_note(&ino->attrs, told);
 
-	return attr->type == NFS_DIR &&
-	       dirnames_note(&ino->dirnames, &ino->attrs, attr->change, seen, lost);
+	return told->attr->type == NFS_DIR &&
+	       dirnames_note(&ino->dirnames, &ino->attrs, told->attr->change, told->asked, lost);
 }
 
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
@@ -445,19 +445,13 @@ static bool is_open(struct inode *ino)
 	return open;
 }
 
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	pid_t tid, unsigned writes, bool *lasts)
+bool inode_told(struct inode *ino, const struct told *told, bool *lasts)
 {
-	struct view_answer answer = {.attr = attr,
-		.asked = asked,
-		.born = born,
-		.tid = tid,
-		.writes = writes,
-		.open = is_open(ino)};
-	bool counts, news = view_told(&ino->view, &ino->attrs, &answer, lasts, &counts);
+	bool counts, news;
 
+	news = view_told(&ino->view, &ino->attrs, told, is_open(ino), lasts, &counts);
 	if (counts)
-		atomic_store_explicit(&ino->attrs.end, attr->size, memory_order_relaxed);
+		atomic_store_explicit(&ino->attrs.end, told->attr->size, memory_order_relaxed);
 	return news;
 }
 

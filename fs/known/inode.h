@@ -192,10 +192,9 @@ void inode_touch_end(struct inode *ino);
 /* A name of ino was removed, or given to another file. A directory has only one name. */
 void inode_note_removed(struct inode *ino);
 
-/* Notes attr, which the server was asked for at `seen`: attrs_note(), dirnames_note(). True: names
- * in the directory must be invalidated in the kernel. If this mount changes rights, the caller uses
- * attrs_doubt_rights(). */
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
+/* Notes attributes: attrs_note(), dirnames_note(). True: names in the directory must be invalidated
+ * in the kernel. If this mount changes rights, the caller uses attrs_doubt_rights(). */
+bool inode_note_attr(struct inode *ino, const struct told *told);
 /* attrs_known(), attrs_known_dir() and attrs_is_older(), but false while data waits to be
  * written. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
@@ -208,9 +207,8 @@ bool inode_left_since(struct inode_table *t, const struct nfs_fh *fh, uint64_t s
  * at `seen`: dirnames_until() with the time-out of dir's attributes. */
 uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max);
 
-/* Thread tid is about to be told attr: view_told(). */
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	pid_t tid, unsigned writes, bool *lasts);
+/* The kernel is about to be told attributes: view_told(). */
+bool inode_told(struct inode *ino, const struct told *told, bool *lasts);
 /* The server has told attr at an open: view_told_this(). */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
 

@@ -75,14 +75,13 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 		}
 	}
 	pthread_mutex_lock(&srv->slots.lock);
-	op = TAILQ_FIRST(&srv->delayed);
-	if (op && op->due_ns <= now) {
-		TAILQ_REMOVE(&srv->delayed, op, link);
-		nfs4_task_state_locked(op, NFS4_T_DUE);
+	op = nfs4_task_due_locked(srv, now);
+	if (op) {
 		pthread_mutex_unlock(&srv->slots.lock);
 		nfs4_task_start(op);
 		return true;
 	}
+	op = TAILQ_FIRST(&srv->delayed);
 	todo = srv->todo;
 	srv->todo = 0;
 	if (srv->check_ns && srv->check_ns <= now) {

@@ -10,7 +10,7 @@
  *     nfs4_slots        slots of the fore channel
  *     nfs4_cb           slots of the backchannel
  *     nfs4_compound     building a COMPOUND and walking through the reply
- *     nfs4_kind.h       the kinds of op; nfs4_upcalls.h: the users of a server
+ *     nfs4_kind.h       the kinds of op; nfs4_user.h: the users of a server
  *     nfs4_server       the struct: making and freeing
  *     nfs4_state        work for the state manager
  *     nfs4_task         the life of one op: its states, its end
@@ -23,7 +23,7 @@
  *     nfs4_cb_run       the callback service
  *     nfs4_conn         making and ending connections
  *     nfs4_session      establishing client ID and session, and giving both back
- *     nfs4_user         joining a server and leaving it
+ *     nfs4_join         joining a server and leaving it
  *
  * A mount that uses a server is a struct nfs4_user here. The server reaches the user only through
  * the user's table of upcalls, and the coders of the user's ops through the table of kinds. There
@@ -54,7 +54,7 @@
 #include "nfsproto/v4/server/nfs4_cb.h"
 #include "nfsproto/v4/server/nfs4_kind.h"
 #include "nfsproto/v4/server/nfs4_slots.h"
-#include "nfsproto/v4/server/nfs4_upcalls.h"
+#include "nfsproto/v4/server/nfs4_user.h"
 
 #define NFS4_MSEC  1000000ull
 #define NFS4_SEC   1000000000ull

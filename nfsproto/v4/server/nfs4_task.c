@@ -12,6 +12,8 @@
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
+#define OLD_TRIES 6 /* tries on a session that is lost, within a second */
+
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind)
 {
 	memset(&op->be, 0, sizeof(op->be));
@@ -112,6 +114,11 @@ bool nfs4_task_asks_on_locked(const struct nfs_op *op)
 	return op->be.v4.asks_on && task_may_come_late(op);
 }
 
+bool nfs4_task_asks_old(const struct nfs_op *op)
+{
+	return op->be.v4.unsure && op->tries < OLD_TRIES;
+}
+
 void nfs4_task_delay(struct nfs_op *op, unsigned ms)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
@@ -141,6 +148,17 @@ void nfs4_task_delay(struct nfs_op *op, unsigned ms)
 		nfs4_task_end_later_locked(srv, op, -EINTR);
 	}
 	pthread_mutex_unlock(&srv->slots.lock);
+}
+
+struct nfs_op *nfs4_task_due_locked(struct nfs4_server *srv, uint64_t now)
+{
+	struct nfs_op *op = TAILQ_FIRST(&srv->delayed);
+
+	if (!op || op->due_ns > now)
+		return NULL;
+	TAILQ_REMOVE(&srv->delayed, op, link);
+	nfs4_task_state_locked(op, NFS4_T_DUE);
+	return op;
 }
 
 void nfs4_task_cancel_locked(struct nfs_op *op)

@@ -19,7 +19,8 @@
  * request, received over a connection that is lost by now. It will keep that request's answer under
  * the sequence id. So the op keeps its slot and asks again with the same sequence id (RFC 8881
  * 15.1.1.3). If the op cannot do so (it ends, a new session is made, or the op must wait for a lock
- * and no other slot is free), the slot is DOUBTFUL.
+ * and no other slot is free), the slot is DOUBTFUL. A new session waits for some more tries of an
+ * unsure op, since a restarted server may keep answers under the old session (rnfs-serve does).
  *
  * An op that changes the data of a file is not forgotten when it is cancelled after it was sent.
  * The server may execute calls of different slots in any order, and so execute this call over later
@@ -96,6 +97,8 @@ void nfs4_task_cancel_locked(struct nfs_op *op);
 /* Has op, perhaps cancelled, kept its slot, and may the server execute its call late? Then op asks
  * until the answer comes. slots.lock held. */
 bool nfs4_task_asks_on_locked(const struct nfs_op *op);
+/* May op, which has kept its slot, go on asking on a session that is lost? */
+bool nfs4_task_asks_old(const struct nfs_op *op);
 /* u quits: cancels all ops of u that have a slot. Their end is -ENOTCONN. Unlike
  * nfs4_task_cancel_locked(), cancels calls that the server may execute late. No lock held. */
 void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u);
@@ -106,6 +109,8 @@ bool nfs4_task_stopping_locked(const struct nfs_op *op);
 void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state);
 /* Starts op, which was bound to a server, again after ms. No lock held. */
 void nfs4_task_delay(struct nfs_op *op, unsigned ms);
+/* The first delayed op, if the op is due at `now`: the caller starts the op. Or NULL. */
+struct nfs_op *nfs4_task_due_locked(struct nfs4_server *srv, uint64_t now);
 /* Ends the ops listed by nfs4_task_end_later_locked(). No lock held. */
 void nfs4_task_pump(struct nfs4_server *srv);
 /* Has the thread end op with error. slots.lock held; op is in no queue. */

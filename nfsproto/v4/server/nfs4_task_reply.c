@@ -101,7 +101,8 @@ bool nfs4_task_reply_keeps_slot_locked(struct nfs_op *op, struct nfs4_task_reply
 
 	if (!a->busy)
 		return false;
-	op->be.v4.asks_on = !priv && srv->slots.gate_open && !srv->stopping;
+	op->be.v4.asks_on =
+		!priv && (srv->slots.gate_open || nfs4_task_asks_old(op)) && !srv->stopping;
 	if (op->be.v4.asks_on && (!op->be.v4.cancelled || nfs4_task_asks_on_locked(op))) {
 		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
 		return true;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_task_reply: the reply to an op's call, judged: how the request leaves its slot, and how the
- * op goes on. This file handles each status that any op may get. The op's user (nfs4_upcalls.h)
+ * op goes on. This file handles each status that any op may get. The op's user (nfs4_user.h)
  * handles all other statuses. nfs4_task_run.h acts upon the judgement.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TASK_REPLY_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_user: users join a server and leave it.
+ * nfs4_join: users join a server and leave it.
  */
-#include "nfsproto/v4/server/nfs4_user.h"
+#include "nfsproto/v4/server/nfs4_join.h"
 
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
