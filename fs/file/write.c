@@ -6,12 +6,10 @@
 #include "fs/file/write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
-#include "fs/file/flush.h"
 #include "fs/kernel/io.h"
 #include "fs/file/locker.h"
 #include "fs/kernel/worker.h"
@@ -89,43 +87,23 @@ static enum dirty_put gather(struct request *r)
 	return put;
 }
 
-static void gather_again(struct request *r)
+bool write_can_gather(const struct request *r)
 {
-	uint32_t len = r->batch.data.len;
-	struct file *f = r->file;
-	unsigned full = 0;
-	fuse_req_t fuse;
-
 	/* data in several pieces is sent as it is */
-	while (r->batch.data.n == 1 &&
-		write_is_gathered(r->fs, f, io_of(r)->flags, io_of(r)->writepage)) {
-		switch (gather(r)) {
-		case DIRTY_DONE:
-			fuse = request_take_fuse(r);
-			gathered(f, fuse, io_of(r)->writepage, io_of(r)->offset, len);
-			request_free(r);
-			return;
-		case DIRTY_BUSY:
-			if (flush_waits(r, f->inode, WRITTEN, gather_again))
-				return;
-			break;
-		case DIRTY_FULL:
-			if (full++) {
-				r->next(r);
-				return;
-			}
-			if (flush_waits_room(r, gather_again))
-				return;
-			break;
-		}
-	}
-	r->next(r);
+	return r->batch.data.n == 1 &&
+	       write_is_gathered(r->fs, r->file, io_of(r)->flags, io_of(r)->writepage);
 }
 
-void write_gather_wait(struct request *r, request_step_fn *direct)
+enum dirty_put write_gather_rest(struct request *r)
 {
-	r->next = direct;
-	gather_again(r);
+	uint32_t len = r->batch.data.len;
+	enum dirty_put put = gather(r);
+
+	if (put == DIRTY_DONE) {
+		gathered(r->file, request_take_fuse(r), io_of(r)->writepage, io_of(r)->offset, len);
+		request_free(r);
+	}
+	return put;
 }
 
 /* --- WRITEs that the request itself sends ----------------------------------------------------- */
@@ -137,7 +115,7 @@ static bool is_all(struct request *r)
 {
 	uint64_t gen;
 
-	return io_of(r)->flags & O_APPEND && !io_of(r)->writepage &&
+	return write_is_append(io_of(r)->flags, io_of(r)->writepage) &&
 	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= APPEND_MAX &&
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }

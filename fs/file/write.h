@@ -20,6 +20,9 @@
 #ifndef RNFS_FS_FILE_WRITE_H
 #define RNFS_FS_FILE_WRITE_H
 
+#include <fcntl.h>
+
+#include "cache/dirty.h"
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"
 
@@ -27,12 +30,19 @@
  * once. writepage: the kernel writes back mapped pages. *took: how many bytes were gathered. */
 bool write_gather(struct fuse_req *req, struct file *f, bool writepage, uint64_t off,
 	const struct fuse_bufvec *in, uint32_t *took);
-/* write_gather() with the data of r, of which io_of(r)->took bytes have been gathered. Waits where
- * needed, and answers r. Or goes on with direct, if r must send the data itself, also where
- * write_is_gathered() says no. */
-void write_gather_wait(struct request *r, request_step_fn *direct);
+/* Can the data of r that is not gathered yet be gathered? */
+bool write_can_gather(const struct request *r);
+/* Gathers the rest of r's data. DONE: r has been answered, and is freed. */
+enum dirty_put write_gather_rest(struct request *r);
 /* May a write through a descriptor with these flags be gathered? */
 bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, bool writepage);
+
+/* Does a WRITE go to the end of the file? By the flags that the descriptor has now, not those of
+ * the open. Pages that are written back have their offsets. */
+static inline bool write_is_append(int flags, bool writepage)
+{
+	return flags & O_APPEND && !writepage;
+}
 
 /* How durable the data must be when r is answered. With O_SYNC, O_DSYNC and the like of pwritev2(2)
  * data is durable once answered, so the FSYNC that the kernel sends behind each write finds no data

@@ -20,6 +20,12 @@ struct io_state {
 	unsigned again;	 /* how often the server was asked again */
 	uint64_t sent;	 /* when the server was last asked, or since then a READ began anew */
 
+	struct {		       /* of admission.c */
+		unsigned at;	       /* the condition to look at next */
+		bool look;	       /* in the cache */
+		request_step_fn *send; /* goes on when all conditions hold */
+	} admission;
+
 	struct {		   /* of append.c: an append that lost its answer */
 		uint64_t at;	   /* offset at which the data may stand */
 		uint32_t compared; /* bytes of the data found there so far */

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/file/admission.h"
 #include "fs/file/append.h"
 #include "fs/file/cached.h"
 #include "fs/coherence/change.h"
@@ -144,15 +145,13 @@ static void read_reply(struct request *r, uint32_t n)
 	request_free(r);
 }
 
-static void read_begin(struct request *r);
 static void ask(struct request *r);
 
 /* Asks the server again for all of r, when the server has all written data. */
 static void ask_again(struct request *r)
 {
 	nfs_read_let_go(&r->batch.first.op);
-	if (!flush_waits(r, r->file->inode, WRITTEN, ask))
-		ask(r);
+	admission_read_again(r, ask);
 }
 
 /* May the kernel take zeros for data behind the n bytes of r? Then r waits, and is asked again or
@@ -161,15 +160,6 @@ static bool must_repeat(struct request *r, uint32_t n)
 {
 	return n != r->batch.data.len && !((io_of(r)->flags | r->file->flags) & O_DIRECT) &&
 	       repeat_waits(r, n, ask_again);
-}
-
-/* May the server have restarted, so that r has brought bytes from before a write of this mount? */
-static bool may_be_lost(struct request *r)
-{
-	struct written *w = &r->file->inode->written;
-
-	return written_may_miss(w, io_of(r)->offset, r->batch.data.len, io_of(r)->sent) &&
-	       io_of(r)->again++ < REPEAT_ASKS;
 }
 
 static void read_step(struct request *r)
@@ -191,9 +181,9 @@ static void read_step(struct request *r)
 	}
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
 	n = batch_done_bytes(&r->batch);
-	if (order_overtaken(r) || may_be_lost(r)) {
+	if (admission_read_misses(r)) {
 		nfs_read_let_go(&r->batch.first.op);
-		read_begin(r);
+		admission_read(r, true, ask);
 		return;
 	}
 	if (must_ask_again(r, n))
@@ -219,45 +209,16 @@ static bool read_cut(struct request *r)
 /* Asks the server for all of r. */
 static void ask(struct request *r)
 {
-	uint64_t now = clock_ns();
 	struct part *p;
 
-	if (order_overtaken(r) || may_be_lost(r)) {
-		read_begin(r);
-		return;
-	}
 	if (!read_cut(r)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
 	io_of(r)->asked = true;
-	io_of(r)->sent = now;
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
-}
-
-/* Written data is on the server. */
-static void read_flushed(struct request *r)
-{
-	if (io_of(r)->flags & O_DIRECT)
-		ask(r);
-	else
-		cached_wait(r, ask);
-}
-
-/* r has brought nothing so far, or data that does not count. */
-static void read_begin(struct request *r)
-{
-	struct inode *ino = r->file->inode;
-
-	if (!(io_of(r)->flags & O_DIRECT) && order_read_waits(r, read_begin))
-		return;
-	io_of(r)->sent = clock_ns();
-	if (!flush_before_read(ino, io_of(r)->offset, r->batch.data.len) ||
-		!flush_waits(r, ino, flush_kept_level(ino, io_of(r)->offset, r->batch.data.len),
-			read_flushed))
-		read_flushed(r);
 }
 
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -292,16 +253,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	r = io_request(req, fi, off, &data);
 	if (!r)
 		return;
-	if (waits)
-		read_begin(r);
-	else if (!(fi->flags & O_DIRECT) && order_read_waits(r, read_begin))
-		return;
-	else if (r->order.of && flush_before_read(f->inode, (uint64_t)off, (uint32_t)size))
-		read_begin(r); /* a WRITE was gathered before order.c knew r */
-	else if (found == CACHE_PENDING)
-		cached_wait(r, ask);
-	else
-		ask(r);
+	admission_read(r, waits || found == CACHE_PENDING, ask);
 }
 
 /* --- write ------------------------------------------------------------------------------------ */
@@ -404,22 +356,6 @@ static void write_send(struct request *r)
 	request_submit(r, write_step);
 }
 
-/* By the flags that the descriptor has now, not those of the open. Pages that are written back have
- * their offsets. */
-static bool appends(int flags, bool writepage)
-{
-	return flags & O_APPEND && !writepage;
-}
-
-static void write_alone(struct request *r)
-{
-	bool append = appends(io_of(r)->flags, io_of(r)->writepage);
-	request_step_fn *send = append ? append_start : write_send;
-
-	if (!flush_waits(r, r->file->inode, WRITTEN, send))
-		send(r);
-}
-
 /* True: all data was gathered, and req was answered. */
 static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uint64_t off,
 	const struct fuse_bufvec *in, uint32_t *took)
@@ -436,22 +372,13 @@ static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uin
 	return done;
 }
 
-/* No LATE request changes the bytes that r writes. */
-static void write_begin(struct request *r)
-{
-	write_gather_wait(r, write_alone);
-}
-
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
 	bool gathers = write_is_gathered(fs, f, fi->flags, fi->writepage);
-	bool append = appends(fi->flags, fi->writepage);
 	size_t size = fuse_buf_size(in);
-	uint64_t first = append ? 0 : (uint64_t)off;
-	uint64_t last = append ? UINT64_MAX : first + (size - 1);
 	struct seg_list data;
 	struct request *r;
 	uint32_t took = 0;
@@ -466,7 +393,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	attrs_touch(&f->inode->attrs);
 	if (!fi->writepage)
 		turn_begin(f->inode, fuse_req_ctx(req)->pid);
-	if (gathers && !late_meets(fs, f->inode, first, last) &&
+	if (gathers && !late_meets(fs, f->inode, (uint64_t)off, (uint64_t)off + (size - 1)) &&
 		gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
 		return;
 	error = write_take_data(fs, fuse_req_ctx(req)->pid, in, &data);
@@ -479,8 +406,5 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	io_of(r)->writepage = fi->writepage;
 	io_of(r)->took = took;
-	if (!fi->writepage && !(fi->flags & O_DIRECT))
-		order_write(r);
-	if (!late_waits(r, f->inode, first, last, write_begin))
-		write_begin(r);
+	admission_write(r, write_is_append(fi->flags, fi->writepage) ? append_start : write_send);
 }
