@@ -17,7 +17,7 @@
 
 /* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
 static struct inode *known(
-	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *seen)
+	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *asked)
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
@@ -26,7 +26,7 @@ static struct inode *known(
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_find(fs->inodes, &fh);
-	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
 		return ino;
 	return inode_unref(ino);
 }
@@ -161,13 +161,13 @@ bool dirents_have_attr(struct fs *fs, const struct listing *l)
 	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: the pages do not change */
 	unsigned n = 0, good = 0;
 	struct nfs_attr attr;
-	uint64_t seen;
+	uint64_t asked;
 
 	if (is_young(fs, l->asked, clock_ns()))
 		return true;
 	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
 		const struct record *rec = (struct record *)(p->mem + pos);
-		struct inode *ino = known(fs, rec, &attr, &seen);
+		struct inode *ino = known(fs, rec, &attr, &asked);
 
 		good += ino != NULL;
 		inode_unref(ino);
