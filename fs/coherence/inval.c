@@ -24,7 +24,7 @@ struct inval {
 	pthread_t thread;
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	pthread_cond_t wake;
-	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
+	STAILQ_HEAD(inval_queue, request) queue; /* by request.inval.link */
 	struct request *
 		now; /* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	bool stop;
@@ -94,9 +94,9 @@ static struct request *take_locked(struct inval *v)
 	uint64_t now = clock_ns();
 	struct request *r;
 
-	STAILQ_FOREACH (r, &v->queue, wait)
+	STAILQ_FOREACH (r, &v->queue, inval.link)
 		if (may_go(v, r, now)) {
-			STAILQ_REMOVE(&v->queue, r, request, wait);
+			STAILQ_REMOVE(&v->queue, r, request, inval.link);
 			return r;
 		}
 	return NULL;
@@ -182,7 +182,7 @@ static void drop(struct inval *v, struct request *r, request_step_fn *next)
 	pthread_mutex_lock(&v->lock);
 	stop = v->stop;
 	if (!stop)
-		STAILQ_INSERT_TAIL(&v->queue, r, wait);
+		STAILQ_INSERT_TAIL(&v->queue, r, inval.link);
 	pthread_cond_signal(&v->wake);
 	pthread_mutex_unlock(&v->lock);
 	if (stop)
@@ -224,19 +224,19 @@ void inval_end_gone(struct inval *v)
 	pthread_mutex_lock(&v->lock);
 	STAILQ_CONCAT(&all, &v->queue);
 	while ((r = STAILQ_FIRST(&all))) {
-		STAILQ_REMOVE_HEAD(&all, wait);
+		STAILQ_REMOVE_HEAD(&all, inval.link);
 		if (request_is_gone(r))
-			STAILQ_INSERT_TAIL(&gone, r, wait);
+			STAILQ_INSERT_TAIL(&gone, r, inval.link);
 		else
-			STAILQ_INSERT_TAIL(&v->queue, r, wait);
+			STAILQ_INSERT_TAIL(&v->queue, r, inval.link);
 	}
 	if (v->now && request_is_gone(v->now)) {
-		STAILQ_INSERT_TAIL(&gone, v->now, wait);
+		STAILQ_INSERT_TAIL(&gone, v->now, inval.link);
 		v->now = NULL;
 	}
 	pthread_mutex_unlock(&v->lock);
 	while ((r = STAILQ_FIRST(&gone))) {
-		STAILQ_REMOVE_HEAD(&gone, wait);
+		STAILQ_REMOVE_HEAD(&gone, inval.link);
 		r->next(r);
 	}
 }

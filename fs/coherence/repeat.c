@@ -38,10 +38,10 @@ struct record {
 struct repeats {
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	struct record record[RECORDS];
-	_Atomic uint64_t last;		/* time of the last new or used record; 0: none */
-	STAILQ_HEAD(, request) waiting; /* by request.wait */
-	bool ticks;			/* the main thread looks again soon */
-	bool ended;			/* no request waits any more */
+	_Atomic uint64_t last; /* time of the last new or used record; 0: none */
+	STAILQ_HEAD(repeat_queue, io_state) waiting;
+	bool ticks; /* the main thread looks again soon */
+	bool ended; /* no request waits any more */
 };
 
 struct repeats *repeats_new(void)
@@ -210,7 +210,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 	pthread_mutex_lock(&t->lock);
 	waits = v == NOT_YET && !t->ended;
 	if (waits) {
-		STAILQ_INSERT_TAIL(&t->waiting, r, wait);
+		STAILQ_INSERT_TAIL(&t->waiting, io_of(r), queue);
 		if (!t->ticks && eventfd_write(r->fs->wake_fd, 1))
 			log_ctrl("eventfd: cannot wake the main thread");
 		t->ticks = true;
@@ -225,9 +225,9 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 
 bool repeats_tick(struct fs *fs, bool all)
 {
-	STAILQ_HEAD(, request) looked = STAILQ_HEAD_INITIALIZER(looked);
+	struct repeat_queue looked = STAILQ_HEAD_INITIALIZER(looked);
 	struct repeats *t = fs->repeats;
-	struct request *r;
+	struct io_state *io;
 	enum verdict v;
 	bool more;
 
@@ -236,15 +236,17 @@ bool repeats_tick(struct fs *fs, bool all)
 	t->ended |= all;
 	STAILQ_CONCAT(&looked, &t->waiting);
 	pthread_mutex_unlock(&t->lock);
-	while ((r = STAILQ_FIRST(&looked))) {
-		STAILQ_REMOVE_HEAD(&looked, wait);
+	while ((io = STAILQ_FIRST(&looked))) {
+		struct request *r = request_of_io(io);
+
+		STAILQ_REMOVE_HEAD(&looked, queue);
 		v = judge(r);
 		if (v != NOT_YET || all || request_is_gone(r)) {
 			go_on(r, v == BELIEVES ? v : IGNORES);
 			continue;
 		}
 		pthread_mutex_lock(&t->lock);
-		STAILQ_INSERT_TAIL(&t->waiting, r, wait);
+		STAILQ_INSERT_TAIL(&t->waiting, io, queue);
 		pthread_mutex_unlock(&t->lock);
 	}
 	pthread_mutex_lock(&t->lock);

@@ -17,9 +17,11 @@
 
 #define PAGE UINT64_C(4096)
 
+TAILQ_HEAD(order_list, request); /* by request.order.wait */
+
 struct orders {
-	pthread_mutex_t lock;	   /* guards waiting, inode.order.under_way, and request.order */
-	struct order_list waiting; /* by request.order.wait */
+	pthread_mutex_t lock; /* guards waiting, inode.order.under_way, and request.order */
+	struct order_list waiting;
 };
 
 struct orders *orders_new(void)
