@@ -168,23 +168,23 @@ static struct inode *inode_for(struct fs *fs, const struct listed *e)
 }
 
 /* Known and believed attributes of ino or, if e has believed ones, the attributes of e: *attr, as
- * of *seen. */
+ * of *asked. */
 static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
-	uint64_t *seen)
+	uint64_t *asked)
 {
 	if (!entry_may_tell(ino))
 		return false;
-	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
 		return true;
 	if (!is_young(fs, e->asked) || !inode_is_older(ino, e->asked))
 		return false;
 	*attr = e->attr;
-	*seen = e->asked;
-	entry_note_attr(fs, ino, attr, *seen);
+	*asked = e->asked;
+	entry_note_attr(fs, ino, attr, *asked);
 	return entry_may_tell(ino);
 }
 
-bool listed_lookup(struct request *r, uint64_t seen)
+bool listed_lookup(struct request *r, uint64_t asked)
 {
 	struct fs *fs = r->fs;
 	struct nfs_attr attr;
@@ -193,7 +193,7 @@ bool listed_lookup(struct request *r, uint64_t seen)
 	struct inode *ino;
 	struct listed e;
 
-	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= seen ||
+	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= asked ||
 		!name_is_young(fs, r->dir, e.asked) ||
 		!names_unchanged(fs->names, r->dir, r->name, e.asked))
 		return false;
