@@ -111,8 +111,8 @@ static unsigned trip_us(struct nfs_client *c, const struct nfs_fh *root)
 		struct question q = {.op.u.getattr.fh = *root};
 		uint64_t began = clock_ns();
 
-		if (!ask(c, &q, NFS_GETATTR) && clock_ns() - began < least)
-			least = clock_ns() - began;
+		if (!ask(c, &q, NFS_GETATTR) && clock_age(clock_ns(), began) < least)
+			least = clock_age(clock_ns(), began);
 	}
 	return least == UINT64_MAX ? 0 : (unsigned)(least / 1000);
 }

@@ -118,7 +118,7 @@ static int receive(const char *path, struct err *e)
 				OPTION " %.200s: no mounter has given a mount for %u s (%s): start "
 				       "rnfs-mountfd there",
 				path, WAIT_S, why);
-		if (!said && clock_ns() - begun > SAY_S * NSEC_PER_SEC) {
+		if (!said && clock_age(clock_ns(), begun) > SAY_S * NSEC_PER_SEC) {
 			log_always_warn("waiting for a mounter at %s (%s)", path, why);
 			said = true;
 		}

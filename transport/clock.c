@@ -2,6 +2,8 @@
 /* SPDX-FileCopyrightText: The rnfs authors */
 #include "transport/clock.h"
 
+_Static_assert(CLOCK_BEGIN > UINT32_MAX * NSEC_PER_SEC, "no time less an interval wraps");
+
 static uint64_t read_ns(clockid_t id)
 {
 	struct timespec t;

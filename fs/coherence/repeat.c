@@ -17,6 +17,7 @@
 
 #include "fs/known/file.h"
 #include "fs/known/fs.h"
+#include "fs/kernel/io.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -67,7 +68,7 @@ struct repeats *repeats_free(struct repeats *t)
 
 static uint64_t end_of(const struct request *r)
 {
-	return r->u.io.offset + r->batch.data.len;
+	return io_of(r)->offset + r->batch.data.len;
 }
 
 static bool is_recent(const struct record *e, uint64_t now)
@@ -78,7 +79,7 @@ static bool is_recent(const struct record *e, uint64_t now)
 /* The earliest time at which the kernel may have made r. */
 static uint64_t made(struct repeats *t, const struct request *r)
 {
-	uint64_t at = r->born - QUEUED_NS, off = r->u.io.offset;
+	uint64_t at = r->born - QUEUED_NS, off = io_of(r)->offset;
 
 	pthread_mutex_lock(&t->lock);
 	for (const struct record *e = t->record; e < t->record + RECORDS; e++) {
@@ -102,7 +103,7 @@ static void record(struct repeats *t, const struct request *r)
 	for (struct record *e = t->record; e < t->record + RECORDS; e++)
 		if (e->answered < oldest->answered)
 			oldest = e;
-	*oldest = (struct record){r->file->inode, r->u.io.offset, end_of(r), now, r->pid, now};
+	*oldest = (struct record){r->file->inode, io_of(r)->offset, end_of(r), now, r->pid, now};
 	atomic_store(&t->last, now);
 	pthread_mutex_unlock(&t->lock);
 }
@@ -144,15 +145,15 @@ bool repeat_is_outgrown(struct request *r, uint64_t end)
 
 	return (written_end(&ino->written) > end ||
 		       (atomic_load(&ino->view.size) > end &&
-			       !filechange_is_quiet(&ino->data.change, r->u.io.sent))) &&
-	       r->u.io.again++ < REPEAT_ASKS;
+			       !filechange_is_quiet(&ino->data.change, io_of(r)->sent))) &&
+	       io_of(r)->again++ < REPEAT_ASKS;
 }
 
 /* The kernel ignores the end that the server has told to r. Asks the server again if there is more
  * to read. Otherwise ends r with an error, so that the kernel sends the READ again. */
 static void refuse(struct request *r)
 {
-	if (repeat_is_outgrown(r, r->u.io.end)) {
+	if (repeat_is_outgrown(r, io_of(r)->repeat.end)) {
 		r->next(r);
 		return;
 	}
@@ -167,13 +168,15 @@ enum verdict { BELIEVES, IGNORES, NOT_YET };
  * NOT_YET: the kernel may still handle an earlier answer. */
 static enum verdict judge(const struct request *r)
 {
-	struct believed_read read = {.tid = r->pid, .born = r->born, .since = r->u.io.since};
+	struct believed_read read = {
+		.tid = r->pid, .born = r->born, .since = io_of(r)->repeat.since};
 	uint64_t until;
 
-	if (!view_ignores_end(&r->file->inode->view, r->u.io.end, &read, &until))
+	if (!view_ignores_end(&r->file->inode->view, io_of(r)->repeat.end, &read, &until))
 		return BELIEVES;
-	return clock_ns() > until || clock_age(clock_ns(), r->u.io.held) > WAIT_NS ? IGNORES
-										   : NOT_YET;
+	return clock_ns() > until || clock_age(clock_ns(), io_of(r)->repeat.held) > WAIT_NS
+		       ? IGNORES
+		       : NOT_YET;
 }
 
 /* Ends the wait of r. */
@@ -193,12 +196,12 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 	enum verdict v;
 	bool waits;
 
-	if (!repeat_must(r->file, r->u.io.offset + got, r->born, r->pid))
+	if (!repeat_must(r->file, io_of(r)->offset + got, r->born, r->pid))
 		return false;
-	r->u.io.since = made(t, r);
-	r->u.io.end = r->u.io.offset + got;
-	if (!r->u.io.held)
-		r->u.io.held = clock_ns();
+	io_of(r)->repeat.since = made(t, r);
+	io_of(r)->repeat.end = io_of(r)->offset + got;
+	if (!io_of(r)->repeat.held)
+		io_of(r)->repeat.held = clock_ns();
 	v = judge(r);
 	if (v == BELIEVES)
 		return false;

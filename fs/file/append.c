@@ -52,6 +52,7 @@
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/coherence/inval.h"
+#include "fs/kernel/io.h"
 #include "fs/file/late.h"
 #include "fs/known/lost.h"
 #include "fs/file/write.h"
@@ -114,7 +115,7 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 /* r is about to be answered. */
 static void leave_astray(struct request *r)
 {
-	if (r->u.io.astray)
+	if (io_of(r)->append.astray)
 		change_astray_end(r->fs, r->file->inode);
 }
 
@@ -137,14 +138,14 @@ static void append_end(struct request *r, int error)
 	struct inode *ino = r->file->inode;
 	struct request *next = append_next(r->fs->appends, ino);
 
-	r->u.io.error = error;
+	io_of(r)->error = error;
 	if (r->batch.first.got && atomic_load(&ino->append.displaced)) {
-		atomic_store(&ino->append.kernel_end, r->u.io.offset + r->batch.first.got);
-		atomic_store(&ino->view.size, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->append.kernel_end, io_of(r)->offset + r->batch.first.got);
+		atomic_store(&ino->view.size, io_of(r)->offset + r->batch.first.got);
 	}
 	leave_astray(r);
 	if (drops_pages(r))
-		inval_pages_then(r->fs->inval, r, page_of(r->u.io.offset), 0, write_reply);
+		inval_pages_then(r->fs->inval, r, page_of(io_of(r)->offset), 0, write_reply);
 	else
 		write_reply(r);
 	if (next)
@@ -156,7 +157,7 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 {
 	struct part *p = &r->batch.first;
 
-	if (at != r->u.io.offset + p->got)
+	if (at != io_of(r)->offset + p->got)
 		atomic_store(&r->file->inode->append.displaced, true);
 	atomic_store_explicit(&r->file->inode->attrs.end, at + n, memory_order_relaxed);
 	p->got += n;
@@ -195,7 +196,7 @@ static void compare_committed(struct request *r)
 	if (r->batch.first.op.error)
 		append_fails(r, r->batch.first.op.error);
 	else
-		append_took(r, r->u.io.append_at, r->u.io.compared);
+		append_took(r, io_of(r)->append.at, io_of(r)->append.compared);
 }
 
 static void compare_commit(struct request *r)
@@ -203,15 +204,15 @@ static void compare_commit(struct request *r)
 	struct nfs_op *op = request_op(r, NFS_COMMIT, commit);
 
 	op->u.commit.fh = r->file->inode->fh;
-	op->u.commit.offset = r->u.io.append_at;
-	op->u.commit.len = r->u.io.compared;
+	op->u.commit.offset = io_of(r)->append.at;
+	op->u.commit.len = io_of(r)->append.compared;
 	request_submit(r, compare_committed);
 }
 
 /* Are the n bytes at `found` the next n bytes to compare? */
 static bool same_bytes(const struct request *r, const uint8_t *found, uint32_t n)
 {
-	uint32_t off = r->batch.first.got + r->u.io.compared;
+	uint32_t off = r->batch.first.got + io_of(r)->append.compared;
 	struct seg_list wrote = seg_list_cut(&r->batch.data, off, n);
 	struct seg_iter it = seg_iter_of(&wrote);
 	struct mem_sge at;
@@ -240,15 +241,15 @@ static void compare_step(struct request *r)
 		return;
 	}
 	same = same_bytes(r, buf->data, op->u.read.count);
-	r->u.io.compared += op->u.read.count;
-	if (same && r->u.io.compared < part_len(r) && !op->u.read.eof) {
+	io_of(r)->append.compared += op->u.read.count;
+	if (same && io_of(r)->append.compared < part_len(r) && !op->u.read.eof) {
 		compare_read(r, buf);
 		return;
 	}
 	data_put(r->fs, buf);
-	if (!same || !r->u.io.compared)
+	if (!same || !io_of(r)->append.compared)
 		append_send(r);
-	else if (r->u.io.ours) /* all bytes, or as many as there was room for */
+	else if (io_of(r)->append.ours) /* all bytes, or as many as there was room for */
 		compare_commit(r);
 	else
 		append_unknown(r, "another client may have appended the same bytes");
@@ -257,13 +258,13 @@ static void compare_step(struct request *r)
 /* A descriptor for writing only does not prove that its owner may read: the server decides. */
 static void compare_read(struct request *r, struct mem_buf *buf)
 {
-	uint32_t left = part_len(r) - r->u.io.compared, max = r->fs->info.rsize;
+	uint32_t left = part_len(r) - io_of(r)->append.compared, max = r->fs->info.rsize;
 	struct file *f = r->file;
 	struct nfs_op *op = request_op(r, NFS_READ, read);
 
 	op->u.read.open = (f->flags & O_ACCMODE) == O_RDWR ? f->open : NULL;
 	op->u.read.fh = f->inode->fh;
-	op->u.read.offset = r->u.io.append_at + r->u.io.compared;
+	op->u.read.offset = io_of(r)->append.at + io_of(r)->append.compared;
 	op->u.read.to = seg_list_of_buf(buf, 0, left < max ? left : max);
 	request_submit(r, compare_step);
 }
@@ -280,9 +281,9 @@ static void append_step(struct request *r)
 
 	if (op->error == -EALREADY) {
 		change_end(r->fs, r->file->inode, op);
-		r->u.io.append_at = op->u.write.offset;
-		r->u.io.ours = op->u.write.ours;
-		r->u.io.compared = 0;
+		io_of(r)->append.at = op->u.write.offset;
+		io_of(r)->append.ours = op->u.write.ours;
+		io_of(r)->append.compared = 0;
 		buf = data_get(r->fs, sent);
 		if (buf)
 			compare_read(r, buf);
@@ -326,9 +327,9 @@ void append_start(struct request *r)
 
 	r->batch.first.got = 0;
 	r->batch.first.want = r->batch.data.len;
-	r->u.io.astray =
-		r->u.io.offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
-	if (r->u.io.astray)
+	io_of(r)->append.astray =
+		io_of(r)->offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
+	if (io_of(r)->append.astray)
 		atomic_fetch_add(&ino->append.astray, 1);
 	pthread_mutex_lock(&a->lock);
 	waits = ino->append.busy;

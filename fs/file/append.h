@@ -15,7 +15,7 @@ struct appends *appends_new(void);
 /* No request may wait. Accepts NULL, returns NULL. */
 struct appends *appends_free(struct appends *a);
 
-/* Writes the data of r (r->file, r->batch.data, r->u.io) to the end of the file, once all earlier
+/* Writes the data of r (r->file, r->batch.data, io_of(r)) to the end of the file, once all earlier
  * appends to the file have ended, and answers r. */
 void append_start(struct request *r);
 /* Ends the requests that wait and are GONE (request.h). */

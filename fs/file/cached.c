@@ -11,17 +11,21 @@
 
 #include "fs/coherence/change.h"
 #include "fs/kernel/data.h"
+#include "fs/kernel/io.h"
 #include "fs/kernel/order.h"
+#include "fs/file/opening.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/reply.h"
 #include "transport/clock.h"
 
 #define FIRST_MAX (64u << 10) /* largest file that an OPEN brings the data of, in bytes */
 
+TAILQ_HEAD(waiting_list, io_state);
+
 struct cached {
-	/* guards waiting, and request.u.io.waits; taken before a cache file's lock */
+	/* guards waiting, and io_state.wait; taken before a cache file's lock */
 	pthread_mutex_t lock;
-	struct waiting_list waiting; /* by request.u.io.waiting */
+	struct waiting_list waiting;
 };
 
 struct cached *cached_new(void)
@@ -98,7 +102,7 @@ void cached_open_begin(struct request *r, struct nfs_op *op)
 	struct seg_list data;
 	struct mem_buf *buf;
 
-	r->u.open.drops = atomic_load(&ino->cache.drops);
+	open_of(r)->drops = atomic_load(&ino->cache.drops);
 	if (!r->batch.data.len) {
 		if (flags & (O_ACCMODE | O_TRUNC | O_DIRECT) || !size || size > FIRST_MAX ||
 			cache_first(size) > r->fs->info.rsize || r->fs->info.vers_major < 4 ||
@@ -125,7 +129,7 @@ void cached_open_end(struct request *r, bool kept)
 		return;
 	/* pages that were not to be kept have been invalidated, once */
 	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,
-		r->u.open.drops + !kept, op->u.open.count, op->u.open.eof);
+		open_of(r)->drops + !kept, op->u.open.count, op->u.open.eof);
 }
 
 /* --- answering -------------------------------------------------------------------------------- */
@@ -160,13 +164,14 @@ static void look(struct request *r);
 static void leave(struct cached *c, struct request *r)
 {
 	pthread_mutex_lock(&c->lock);
-	TAILQ_REMOVE(&c->waiting, r, u.io.waiting);
+	TAILQ_REMOVE(&c->waiting, io_of(r), waiting);
 	pthread_mutex_unlock(&c->lock);
 }
 
 static void ready(struct cache_wait *w)
 {
-	struct request *r = (struct request *)((char *)w - offsetof(struct request, u.io.wait));
+	struct request *r =
+		request_of_io((struct io_state *)((char *)w - offsetof(struct io_state, wait)));
 
 	request_waited(r);
 	leave(r->fs->cached, r);
@@ -186,16 +191,16 @@ static void look(struct request *r)
 	struct cache_hit hit;
 	enum cache_found found;
 
-	r->u.io.wait.ready = ready;
+	io_of(r)->wait.ready = ready;
 	pthread_mutex_lock(&c->lock);
 	found = cache_find(
-		&f->inode->cache, r->u.io.offset, r->batch.data.len, &hit, &r->u.io.wait);
+		&f->inode->cache, io_of(r)->offset, r->batch.data.len, &hit, &io_of(r)->wait);
 	/* cached_end_gone() may have looked before r was in the list; ready() takes the lock before
 	 * it touches r */
 	if (found == CACHE_PENDING) {
-		gone = request_is_gone(r) && cache_unwait(&f->inode->cache, &r->u.io.wait);
+		gone = request_is_gone(r) && cache_unwait(&f->inode->cache, &io_of(r)->wait);
 		if (!gone)
-			TAILQ_INSERT_TAIL(&c->waiting, r, u.io.waiting);
+			TAILQ_INSERT_TAIL(&c->waiting, io_of(r), waiting);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (gone) {
@@ -205,10 +210,10 @@ static void look(struct request *r)
 	} else if (found == CACHE_HIT &&
 		   (order_overtaken(r) ||
 			   written_may_be_lost(
-				   &f->inode->written, r->u.io.offset, r->batch.data.len) ||
-			   ends_too_early(f, r->u.io.offset, r->batch.data.len, &hit) ||
-			   must_repeat(
-				   f, r->u.io.offset, r->batch.data.len, &hit, r->born, r->pid))) {
+				   &f->inode->written, io_of(r)->offset, r->batch.data.len) ||
+			   ends_too_early(f, io_of(r)->offset, r->batch.data.len, &hit) ||
+			   must_repeat(f, io_of(r)->offset, r->batch.data.len, &hit, r->born,
+				   r->pid))) {
 		cache_hit_end(&hit);
 		r->next(r);
 	} else if (found == CACHE_HIT) {
@@ -268,19 +273,21 @@ void cached_end_gone(struct fs *fs)
 {
 	struct waiting_list gone = TAILQ_HEAD_INITIALIZER(gone);
 	struct cached *c = fs->cached;
-	struct request *r, *next;
+	struct io_state *io, *next;
 
 	pthread_mutex_lock(&c->lock);
-	for (r = TAILQ_FIRST(&c->waiting); r; r = next) {
-		next = TAILQ_NEXT(r, u.io.waiting);
-		if (!request_is_gone(r) || !cache_unwait(&r->file->inode->cache, &r->u.io.wait))
+	for (io = TAILQ_FIRST(&c->waiting); io; io = next) {
+		struct request *r = request_of_io(io);
+
+		next = TAILQ_NEXT(io, waiting);
+		if (!request_is_gone(r) || !cache_unwait(&r->file->inode->cache, &io->wait))
 			continue;
-		TAILQ_REMOVE(&c->waiting, r, u.io.waiting);
-		TAILQ_INSERT_TAIL(&gone, r, u.io.waiting);
+		TAILQ_REMOVE(&c->waiting, io, waiting);
+		TAILQ_INSERT_TAIL(&gone, io, waiting);
 	}
 	pthread_mutex_unlock(&c->lock);
-	while ((r = TAILQ_FIRST(&gone))) {
-		TAILQ_REMOVE(&gone, r, u.io.waiting);
-		request_end(r, -EINTR);
+	while ((io = TAILQ_FIRST(&gone))) {
+		TAILQ_REMOVE(&gone, io, waiting);
+		request_end(request_of_io(io), -EINTR);
 	}
 }

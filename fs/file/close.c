@@ -13,11 +13,20 @@
 #include "fs/file/silly.h"
 #include "transport/log.h"
 
+struct close_state {
+	int error; /* to be answered */
+};
+
+static struct close_state *close_of(const struct request *r)
+{
+	return request_state(r, struct close_state);
+}
+
 static void closed(struct request *r)
 {
 	bool drops_silly = r->file->drops_silly;
 	struct inode *ino = r->file->inode;
-	int error = r->u.close.error;
+	int error = close_of(r)->error;
 	struct fs *fs = r->fs;
 
 	if (ino) {
@@ -43,7 +52,7 @@ static void unlocked(struct request *r)
 	op->u.close.open = r->file->open;
 	/* not if a program waits for the close: rmdir(2), if the file has a silly name, or the
 	 * caller that gets the error */
-	op->u.close.patient = !r->file->drops_silly && !r->u.close.error;
+	op->u.close.patient = !r->file->drops_silly && !close_of(r)->error;
 	request_submit(r, closed);
 }
 
@@ -93,7 +102,7 @@ void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 	request_keep_going(r);
 	r->flush.closes = true;
 	r->file = f;
-	r->u.close.error = error;
+	close_of(r)->error = error;
 	if (f->inode) {
 		writeback_give_up(&f->writer);
 		locker_close_begin(f);

@@ -188,7 +188,7 @@ void opening_park(struct request *r, request_step_fn *next)
 	bool ticks;
 
 	r->next = next;
-	r->u.settle.parked = clock_ns();
+	settle_of(r)->parked = clock_ns();
 	pthread_mutex_lock(&o->lock);
 	SLIST_INSERT_HEAD(&o->parked, r, free);
 	r->inode->opens.settler = r;
@@ -228,7 +228,7 @@ bool openings_tick(struct fs *fs, bool all)
 	pthread_mutex_lock(&o->lock);
 	while ((r = SLIST_FIRST(&o->parked))) {
 		SLIST_REMOVE_HEAD(&o->parked, free);
-		if (all || clock_age(now, r->u.settle.parked) >= PARK_NS) {
+		if (all || clock_age(now, settle_of(r)->parked) >= PARK_NS) {
 			SLIST_INSERT_HEAD(&due, r, free);
 			r->inode->opens.settler = NULL;
 		} else {

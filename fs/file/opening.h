@@ -29,6 +29,33 @@
 
 #include "fs/kernel/request.h"
 
+/* The state of an OPEN or CREATE. */
+struct open_state {
+	struct part *access; /* asks for the right that OPEN does not tell */
+	struct part *cut;    /* truncates again the file that CREATE opened */
+	unsigned drops;	     /* of the file's cache, before OPEN */
+	bool again;	     /* the kernel has looked the path up again after ESTALE */
+	bool cuts;	     /* view_cut_begin() has been called */
+	bool found;	     /* CREATE: the file was already known here */
+	bool alone;	     /* opened without the server, and without attributes */
+};
+
+static inline struct open_state *open_of(const struct request *r)
+{
+	return request_state(r, struct open_state);
+}
+
+/* The state of a request that sets the times of a new file (opening_park()). */
+struct settle_state {
+	uint64_t parked;  /* since when the request is parked */
+	uint64_t touched; /* touched of the inode, when the request began */
+};
+
+static inline struct settle_state *settle_of(const struct request *r)
+{
+	return request_state(r, struct settle_state);
+}
+
 /* NULL when out of memory. */
 struct openings *openings_new(void);
 /* No open may wait. Accepts NULL, returns NULL. */

@@ -107,7 +107,7 @@ void retry_let_go(struct fs *fs, pid_t tid)
 
 void retries_tick(struct fs *fs, bool all)
 {
-	uint64_t now = clock_ns(), before = now > RETRY_HOLD_NS ? now - RETRY_HOLD_NS : 0;
+	uint64_t before = clock_ns() - RETRY_HOLD_NS;
 
 	for (unsigned i = 0; atomic_load(&fs->retries->held) && i < PLACES; i++)
 		end(fs, take(fs->retries, i, 0, all ? UINT64_MAX : before));

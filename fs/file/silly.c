@@ -182,7 +182,7 @@ static void gone(struct inode *ino)
 static void removed(struct request *r)
 {
 	int error = r->batch.first.op.error;
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 	struct fs *fs = r->fs;
 
 	if (error && error != -ENOENT)
@@ -210,7 +210,7 @@ void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
 	}
 	atomic_fetch_add(&fs->silly->removing, 1);
 	ending(fs);
-	r->u.unlink.silly = s;
+	unlink_of(r)->silly = s;
 	r->dir = inode_find(fs->inodes, &s->dir);
 	if (r->dir)
 		request_naming_begin(r);

@@ -39,6 +39,25 @@ struct silly {
 	char name[40];
 };
 
+/* The state of an UNLINK, RMDIR or RENAME. */
+struct unlink_state {
+	bool renamed; /* silly_check() has given inode a silly name */
+	/* only: the server must remove the name only if the name stands for `unlinking`, which is
+	 * not open. ask: if the name stands for another file, the server is to say for which. */
+	bool only, ask;
+	bool none;	     /* RENAME: the new name is believed to be absent */
+	struct nfs_fh moved; /* RENAME: handle of the file that moves; len 0: not known */
+	int error;	     /* the answer: 0 or a negative errno */
+	struct silly *silly; /* the name that is being given or removed */
+	unsigned tries;	     /* RMDIR: how often the call was sent again */
+	uint64_t ended;	     /* RMDIR: silly_count_ended() before the last call */
+};
+
+static inline struct unlink_state *unlink_of(const struct request *r)
+{
+	return request_state(r, struct unlink_state);
+}
+
 /* tag tells the silly names of this mount from those of other mounts. NULL when out of memory. */
 struct silly_names *silly_names_new(uint32_t tag);
 /* No rmdir may wait. Accepts NULL, returns NULL. */

@@ -61,13 +61,13 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
  * name. */
 static void renamed(struct request *r)
 {
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 
-	r->u.unlink.silly = NULL;
+	unlink_of(r)->silly = NULL;
 	keep_name(r, s, true);
 	silly_drop(r->fs, r->inode);
-	r->u.unlink.error = 0;
-	r->u.unlink.renamed = true;
+	unlink_of(r)->error = 0;
+	unlink_of(r)->renamed = true;
 	r->next(r);
 }
 
@@ -76,9 +76,9 @@ static void renamed(struct request *r)
  * (REMOVE finds nothing if not). A rename did not ask for a removal. */
 static void not_renamed(struct request *r, bool may_come)
 {
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 
-	r->u.unlink.silly = NULL;
+	unlink_of(r)->silly = NULL;
 	if (may_come && !r->to_dir) {
 		keep_name(r, s, false);
 		silly_drop(r->fs, r->inode);
@@ -136,12 +136,12 @@ static void give_back(struct request *r, int error, request_step_fn *step)
 
 static void gave_back(struct request *r)
 {
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 	int error = r->batch.first.op.error;
 
 	/* 0: the file has both names; EEXIST: the file never lost its name */
 	if (!error) {
-		r->u.unlink.silly = NULL;
+		unlink_of(r)->silly = NULL;
 		keep_name(r, s, true);
 		let_go(r);
 		r->next(r);
@@ -159,8 +159,8 @@ static void check_again(struct request *r)
 {
 	struct nfs_name name = to_name_of(r);
 
-	free(r->u.unlink.silly);
-	r->u.unlink.silly = NULL;
+	free(unlink_of(r)->silly);
+	unlink_of(r)->silly = NULL;
 	let_go(r);
 	silly_check(r, &r->to_dir->fh, &name, r->next);
 }
@@ -171,7 +171,7 @@ static void searched(struct request *r)
 
 	if (found(op, r->inode))
 		renamed(r);
-	else if (r->to_dir && op->error == -ENOENT && r->u.unlink.error == -ENOENT)
+	else if (r->to_dir && op->error == -ENOENT && unlink_of(r)->error == -ENOENT)
 		check_again(r);
 	else if (r->to_dir && op->error && op->error != -ENOENT)
 		give_back(r, op->error, gave_back);
@@ -181,10 +181,10 @@ static void searched(struct request *r)
 
 static void answered(struct request *r)
 {
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 	int error = r->batch.first.op.error;
 
-	r->u.unlink.error = error;
+	unlink_of(r)->error = error;
 	if (!error) {
 		renamed(r);
 	} else if (silly_refused(error)) {
@@ -272,20 +272,20 @@ static void looked_up(struct request *r)
 		r->next(r);
 		return;
 	}
-	r->u.unlink.error = is_silly_name(r->inode, &dir, &name) ? -EBUSY : 0;
-	if (r->u.unlink.error || has_silly_name(r->inode, &op->u.lookup.attr)) {
+	unlink_of(r)->error = is_silly_name(r->inode, &dir, &name) ? -EBUSY : 0;
+	if (unlink_of(r)->error || has_silly_name(r->inode, &op->u.lookup.attr)) {
 		let_go(r);
 		r->next(r);
 		return;
 	}
 	s = make_name(r, &dir);
 	if (!s) {
-		r->u.unlink.error = -ENOMEM;
+		unlink_of(r)->error = -ENOMEM;
 		let_go(r);
 		r->next(r);
 		return;
 	}
-	r->u.unlink.silly = s;
+	unlink_of(r)->silly = s;
 	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name);
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = op->u.rename.to_dir = dir;
@@ -317,13 +317,13 @@ static bool known_closed(struct request *r, const char *name)
 {
 	struct name_info info;
 
-	if (r->u.unlink.ask || r->fs->info.vers_major < 4 ||
+	if (unlink_of(r)->ask || r->fs->info.vers_major < 4 ||
 		!names_get(r->fs->names, r->to_dir ? r->to_dir : r->dir, name, &info))
 		return false;
-	r->u.unlink.only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
-	if (!r->u.unlink.only)
+	unlink_of(r)->only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
+	if (!unlink_of(r)->only)
 		inode_unref(info.ino);
-	return r->u.unlink.only;
+	return unlink_of(r)->only;
 }
 
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
@@ -331,9 +331,9 @@ void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_n
 {
 	struct nfs_op *op;
 
-	r->u.unlink.error = 0;
-	r->u.unlink.renamed = r->u.unlink.only = false;
-	if (r->u.unlink.none || none_open(r, name->s) || known_closed(r, name->s)) {
+	unlink_of(r)->error = 0;
+	unlink_of(r)->renamed = unlink_of(r)->only = false;
+	if (unlink_of(r)->none || none_open(r, name->s) || known_closed(r, name->s)) {
 		next(r);
 		return;
 	}
@@ -355,8 +355,8 @@ void silly_replaced(struct request *r)
 /* The file keeps the silly name until its last close. */
 static void end_undo_kept(struct request *r)
 {
-	keep_name(r, r->u.unlink.silly, true);
-	r->u.unlink.silly = NULL;
+	keep_name(r, unlink_of(r)->silly, true);
+	unlink_of(r)->silly = NULL;
 	let_go(r);
 	r->next(r);
 }
@@ -364,8 +364,8 @@ static void end_undo_kept(struct request *r)
 /* The file has no silly name, or has one that must stay. */
 static void end_undo(struct request *r)
 {
-	free(r->u.unlink.silly);
-	r->u.unlink.silly = NULL;
+	free(unlink_of(r)->silly);
+	unlink_of(r)->silly = NULL;
 	let_go(r);
 	r->next(r);
 }
@@ -373,7 +373,7 @@ static void end_undo(struct request *r)
 static void leave(struct request *r, int error)
 {
 	log_warn("a file that a failed rename was to replace is left as %s: %s",
-		r->u.unlink.silly->name, strerror(-error));
+		unlink_of(r)->silly->name, strerror(-error));
 	end_undo(r);
 }
 
@@ -391,10 +391,10 @@ static void moved_back(struct request *r)
 static void looked_again(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
-	bool sure = silly_refused(r->u.unlink.error);
+	bool sure = silly_refused(unlink_of(r)->error);
 
-	if (!sure && !op->error && nfs_fh_equal(&op->u.lookup.fh, &r->u.unlink.moved)) {
-		r->u.unlink.error = 0;
+	if (!sure && !op->error && nfs_fh_equal(&op->u.lookup.fh, &unlink_of(r)->moved)) {
+		unlink_of(r)->error = 0;
 		end_undo_kept(r);
 		return;
 	}
@@ -405,7 +405,7 @@ static void looked_again(struct request *r)
 	/* a server without LINK, or one that refuses LINK for this file */
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = op->u.rename.to_dir = r->to_dir->fh;
-	op->u.rename.from = name_of(r->u.unlink.silly);
+	op->u.rename.from = name_of(unlink_of(r)->silly);
 	op->u.rename.to = to_name_of(r);
 	op->u.rename.moved = &r->inode->fh;
 	request_submit(r, moved_back);
@@ -415,15 +415,15 @@ static void looked_again(struct request *r)
  * name then. */
 static void linked(struct request *r)
 {
-	struct silly *s = r->u.unlink.silly;
+	struct silly *s = unlink_of(r)->silly;
 
 	inode_touch(r->inode);
 	if (r->batch.first.op.error) {
 		look_for(r, &r->to_dir->fh, to_name_of(r), looked_again);
-	} else if (!silly_refused(r->u.unlink.error)) {
+	} else if (!silly_refused(unlink_of(r)->error)) {
 		end_undo_kept(r);
 	} else {
-		r->u.unlink.silly = NULL;
+		unlink_of(r)->silly = NULL;
 		silly_remove(r->fs, s, NULL);
 		end_undo(r);
 	}
@@ -434,7 +434,7 @@ void silly_undo(struct request *r, request_step_fn *next)
 	struct inode *ino = r->inode;
 	struct silly *s = NULL;
 
-	if (ino && r->u.unlink.renamed) {
+	if (ino && unlink_of(r)->renamed) {
 		pthread_mutex_lock(&ino->lock);
 		s = ino->silly.name;
 		ino->silly.name = NULL;
@@ -446,7 +446,7 @@ void silly_undo(struct request *r, request_step_fn *next)
 		return;
 	}
 	atomic_store(&ino->silly.is, false);
-	r->u.unlink.silly = s;
+	unlink_of(r)->silly = s;
 	r->next = next;
-	give_back(r, r->u.unlink.error, linked);
+	give_back(r, unlink_of(r)->error, linked);
 }

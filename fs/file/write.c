@@ -12,6 +12,7 @@
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/file/flush.h"
+#include "fs/kernel/io.h"
 #include "fs/file/locker.h"
 #include "fs/kernel/worker.h"
 #include "transport/log.h"
@@ -74,16 +75,16 @@ static enum dirty_put gather(struct request *r)
 	struct file *f = r->file;
 	enum dirty_put put;
 
-	if (len >= TAKE_MIN && !r->u.io.took) {
-		put = writeback_take(f->fs->writeback, &f->writer, r->u.io.offset, at->hold,
+	if (len >= TAKE_MIN && !io_of(r)->took) {
+		put = writeback_take(f->fs->writeback, &f->writer, io_of(r)->offset, at->hold,
 			(uint32_t)(data - at->hold->data), len);
 		if (put == DIRTY_DONE)
 			r->batch.data = (struct seg_list){.n = 0};
 		return put;
 	}
-	put = writeback_put(f->fs->writeback, &f->writer, r->u.io.offset + r->u.io.took,
-		data + r->u.io.took, len - r->u.io.took, &n);
-	r->u.io.took += n;
+	put = writeback_put(f->fs->writeback, &f->writer, io_of(r)->offset + io_of(r)->took,
+		data + io_of(r)->took, len - io_of(r)->took, &n);
+	io_of(r)->took += n;
 	stats_add(&f->fs->stats.small_bytes, n);
 	return put;
 }
@@ -97,11 +98,11 @@ static void gather_again(struct request *r)
 
 	/* data in several pieces is sent as it is */
 	while (r->batch.data.n == 1 &&
-		write_is_gathered(r->fs, f, r->u.io.flags, r->u.io.writepage)) {
+		write_is_gathered(r->fs, f, io_of(r)->flags, io_of(r)->writepage)) {
 		switch (gather(r)) {
 		case DIRTY_DONE:
 			fuse = request_take_fuse(r);
-			gathered(f, fuse, r->u.io.writepage, r->u.io.offset, len);
+			gathered(f, fuse, io_of(r)->writepage, io_of(r)->offset, len);
 			request_free(r);
 			return;
 		case DIRTY_BUSY:
@@ -136,7 +137,7 @@ static bool is_all(struct request *r)
 {
 	uint64_t gen;
 
-	return r->u.io.flags & O_APPEND && !r->u.io.writepage &&
+	return io_of(r)->flags & O_APPEND && !io_of(r)->writepage &&
 	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= APPEND_MAX &&
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }
@@ -145,16 +146,16 @@ static bool is_all(struct request *r)
  * itself, so data that is not stable would be lost in a restart of the server. */
 static bool lacks_copy(const struct request *r)
 {
-	return write_is_gathered(r->fs, r->file, r->u.io.flags, r->u.io.writepage);
+	return write_is_gathered(r->fs, r->file, io_of(r)->flags, io_of(r)->writepage);
 }
 
 enum nfs_stable write_stable(struct request *r)
 {
 	if (is_all(r) || lacks_copy(r))
 		return NFS_FILE_SYNC;
-	if (r->u.io.writepage || !(r->u.io.flags & O_DSYNC))
+	if (io_of(r)->writepage || !(io_of(r)->flags & O_DSYNC))
 		return NFS_UNSTABLE;
-	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
+	return (io_of(r)->flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
 }
 
 void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable committed,
@@ -201,16 +202,16 @@ void write_reply(struct request *r)
 		change_doubt_set_id(r->fs, r->file->inode);
 	/* The kernel knows no short count when it writes mapped pages back: the answer must be an
 	 * error. No program sees the error, so the error is noted for close. */
-	if (r->u.io.error && (!n || r->u.io.writepage)) {
-		if (r->u.io.writepage)
-			filedata_unwritten(&r->file->inode->data, r->u.io.error);
-		request_end(r, r->u.io.error);
+	if (io_of(r)->error && (!n || io_of(r)->writepage)) {
+		if (io_of(r)->writepage)
+			filedata_unwritten(&r->file->inode->data, io_of(r)->error);
+		request_end(r, io_of(r)->error);
 		return;
 	}
-	if (r->u.io.writepage)
+	if (io_of(r)->writepage)
 		view_wrote_back(&r->file->inode->view);
 	else
-		view_wrote(&r->file->inode->view, r->u.io.offset + n, r->pid);
+		view_wrote(&r->file->inode->view, io_of(r)->offset + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else r was LATE */

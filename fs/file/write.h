@@ -27,7 +27,7 @@
  * once. writepage: the kernel writes back mapped pages. *took: how many bytes were gathered. */
 bool write_gather(struct fuse_req *req, struct file *f, bool writepage, uint64_t off,
 	const struct fuse_bufvec *in, uint32_t *took);
-/* write_gather() with the data of r, of which r->u.io.took bytes have been gathered. Waits where
+/* write_gather() with the data of r, of which io_of(r)->took bytes have been gathered. Waits where
  * needed, and answers r. Or goes on with direct, if r must send the data itself, also where
  * write_is_gathered() says no. */
 void write_gather_wait(struct request *r, request_step_fn *direct);
@@ -46,7 +46,7 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent);
  * (written_cut_part()). */
 void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable committed,
 	const uint8_t *verf);
-/* Answers with the bytes that the parts got, or with r->u.io.error, and frees r. */
+/* Answers with the bytes that the parts got, or with io_of(r)->error, and frees r. */
 void write_reply(struct request *r);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "fs/known/file.h"
+#include "fs/kernel/io.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -54,8 +55,8 @@ static void enter_locked(struct request *r, bool writes)
 	r->order.of = inode_ref(r->file->inode);
 	r->order.freed = order_end;
 	r->order.writes = writes;
-	r->order.first = r->u.io.offset / PAGE;
-	r->order.last = (r->u.io.offset + r->batch.data.len - 1) / PAGE;
+	r->order.first = io_of(r)->offset / PAGE;
+	r->order.last = (io_of(r)->offset + r->batch.data.len - 1) / PAGE;
 	LIST_INSERT_HEAD(&r->order.of->order.under_way, r, order.link);
 }
 

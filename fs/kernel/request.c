@@ -228,7 +228,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->text = NULL;
 	r->flush.gone = NULL;
 	r->flush.closes = r->flush.outlives = false;
-	memset(&r->u, 0, sizeof(r->u));
+	memset(r->state, 0, sizeof(r->state));
 	r->order.of = NULL;
 	r->order.waits = false;
 	atomic_store(&r->order.overtaken, false);

@@ -45,26 +45,22 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 
 #include "cache/batch.h"
-#include "cache/cache.h"
 #include "cache/writeback.h"
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
 struct file;
-struct dir;
 struct inode;
-struct listing;
-struct page;
 struct request;
 struct request_pool;
-struct silly;
 struct fuse_req;
 
 typedef void request_step_fn(struct request *r);
@@ -72,6 +68,8 @@ typedef void request_step_fn(struct request *r);
 #define REQUEST_NAME_MAX 256
 /* READs ahead, AIO and the like that the kernel has in flight at a time. */
 #define REQUEST_BACKGROUND 128
+/* Bytes for the largest state of an operation. */
+#define REQUEST_STATE_SIZE 192
 
 struct request {
 	struct fs *fs;
@@ -183,132 +181,21 @@ struct request {
 	/* written data that a change other than a gathered WRITE overlaps */
 	struct written_cut cut;
 
-	/* the operation's own state from step to step; zeroed at the beginning */
-	union {
-		struct { /* LOOKUP, and all operations that make a name */
-			/* The answer: an inode with a lookup for the kernel, the inode's attributes
-			 * in an op of this request, and when the server was asked for them. */
-			struct inode *inode;
-			const struct nfs_attr *attr;
-			uint64_t asked;
-			uint64_t name_seen; /* from this time on the name stands for inode */
-		} entry;
-		struct {
-			uint64_t asked; /* when the server was asked */
-			uint64_t born;	/* as in entry_stat() */
-			bool reads; /* on behalf of a READ, which must know the end of the file */
-		} getattr;
-		struct {
-			struct nfs_sattr set;
-		} setattr;
-		struct {
-			uint32_t want; /* NFS_ACCESS_* */
-		} access;
-		struct {
-			struct part *access; /* asks for the right that OPEN does not tell */
-			struct part *cut;    /* truncates again the file that CREATE opened */
-			unsigned drops;	     /* of the file's cache, before OPEN */
-			bool again; /* the kernel has looked the path up again after ESTALE */
-			bool cuts;  /* view_cut_begin() has been called */
-			bool found; /* CREATE: the file was already known here */
-			bool alone; /* opened without the server, and without attributes */
-		} open;
-		struct {
-			uint64_t parked;  /* since when the request is parked */
-			uint64_t touched; /* touched of the inode, when the request began */
-		} settle;
-		struct {
-			int error; /* to be answered */
-		} close;
-		struct {
-			uint64_t owner; /* the owner of the locks to clear */
-		} flush;
-		struct {		 /* READ and WRITE */
-			uint64_t offset; /* in the file, of batch.data */
-			int flags;	 /* of the descriptor, at the time of the request */
-			int error;	 /* the first error of its parts */
-			uint32_t took;	 /* bytes of a WRITE that were gathered */
-			bool writepage;	 /* the kernel writes back mapped pages */
-			/* an append that lost its answer */
-			uint64_t append_at; /* offset at which the data may stand */
-			uint32_t compared;  /* bytes of the data found there so far */
-			bool ours;	    /* this append has written the found bytes */
-			bool astray;	    /* counted in inode.append.astray */
-			bool asked;	    /* a READ: its parts are cut */
-			unsigned again;	    /* how often the server was asked again (ops_data.c) */
-			uint64_t sent;	    /* when the server was last asked */
-			/* A READ that may have to be repeated (repeat.c): since when the request
-			 * waits (0: no wait), the earliest time at which the kernel made the READ,
-			 * and where the file ends. */
-			uint64_t held, since, end;
-			/* a READ that waits for a cache block (cached.c) */
-			struct cache_wait wait;
-			TAILQ_ENTRY(request) waiting;
-		} io;
-		struct {	      /* UNLINK, RMDIR and RENAME */
-			bool renamed; /* silly_check() has given inode a silly name */
-			/* only: the server must remove the name only if the name stands for
-			 * `unlinking`, which is not open. ask: if the name stands for another file,
-			 * the server is to say for which. */
-			bool only, ask;
-			bool none; /* RENAME: the new name is believed to be absent */
-			struct nfs_fh
-				moved; /* RENAME: handle of the file that moves; len 0: not known */
-			int error;     /* the answer: 0 or a negative errno */
-			struct silly *silly; /* the name that is being given or removed */
-			unsigned tries;	     /* RMDIR: how often the call was sent again */
-			uint64_t ended;	     /* RMDIR: silly_count_ended() before the last call */
-		} unlink;
-		struct {
-			uint64_t owner, start, end;
-			pid_t pid;
-			int type;	/* F_RDLCK, ... */
-			bool wait;	/* until the owner of the conflicting lock unlocks */
-			unsigned tries; /* how often the lock was asked for again */
-			unsigned ended; /* of locker_moved() */
-			uint64_t since; /* deleg_alone_since() if the server was not asked */
-		} lock;
-		struct { /* LSEEK */
-			uint64_t offset;
-			bool hole;	 /* SEEK_HOLE, else SEEK_DATA */
-			bool dropped;	 /* the kernel's pages of the hole that was found were
-					    invalidated */
-			unsigned writes; /* the inode's told_writes when the server was asked */
-		} seek;
-		struct {			 /* OPENDIR */
-			struct listing *listing; /* begun beside, a reference; NULL: none */
-		} opendir;
-		struct { /* READDIR */
-			struct dir *dir;
-			struct listing *listing; /* gets a page, or has a page in flight */
-			struct page *page;	 /* being filled */
-			size_t size;
-			uint64_t offset;
-			bool plus;
-			bool checked; /* the server has just told the attributes of the directory */
-			bool restart; /* from the start: entries read so far do not count */
-			int error;
-		} list;
-		struct {		/* a listing beside (lister.h) */
-			uint32_t token; /* of names_list() */
-			uint32_t count; /* of entries */
-			bool too_large;
-			uint64_t last;	/* cookie */
-			uint64_t asked; /* when the server was asked for the page */
-		} lister;
-		struct {
-			uint32_t size;	/* of text; 0: only the length is asked for */
-			uint32_t acl;	/* bytes of the ACL's name in a list */
-			uint64_t asked; /* when the attributes after SETACL were asked for */
-		} xattr;
-	} u;
+	/* the operation's own, from step to step (request_state()); zeroed at the beginning */
+	_Alignas(max_align_t) unsigned char state[REQUEST_STATE_SIZE];
 };
 
 SLIST_HEAD(request_list, request); /* by request.free */
-TAILQ_HEAD(waiting_list, request); /* by request.u.io.waiting */
 TAILQ_HEAD(order_list, request);   /* by request.order.wait */
 TAILQ_HEAD(late_list, request);	   /* by request.late.wait */
 STAILQ_HEAD(turn_list, request);   /* by request.wait, in turn.c */
+
+/* The state of r's operation, of the type that the operation's module declares. */
+#define request_state(r, type)                                                                     \
+	({                                                                                         \
+		_Static_assert(sizeof(type) <= REQUEST_STATE_SIZE, "a larger REQUEST_STATE_SIZE"); \
+		(type *)(r)->state;                                                                \
+	})
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);

@@ -102,12 +102,12 @@ static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
  * the kernel must ask at each walk, and the server decides. */
 static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t until)
 {
-	uint64_t now = clock_ns(), mode_seen;
+	uint64_t mode_seen;
 
 	if (!fs->opt->cache_names ||
 		(fs->shared && (attrs_mode(&dir->attrs, &mode_seen) & 0111) != 0111))
 		return 0;
-	return until > now ? until - now : 0;
+	return clock_age(until, clock_ns());
 }
 
 /* time_until() for an answer about a name in dir that the server was asked for at `seen`. */
@@ -257,23 +257,23 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 
 static void reply(struct request *r)
 {
-	struct inode *ino = r->u.entry.inode;
+	struct inode *ino = entry_of(r)->inode;
 	/* the kernel takes attributes of a new file in any case: they count as asked for now */
-	uint64_t born = r->turn_since ? r->born : r->u.entry.asked;
+	uint64_t born = r->turn_since ? r->born : entry_of(r)->asked;
 	struct fuse_entry_param e;
 
-	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked,
-		r->u.entry.name_seen, born, r->pid, &e);
+	entry_fill(r->fs, r->dir, r->name, ino, entry_of(r)->attr, entry_of(r)->asked,
+		entry_of(r)->name_seen, born, r->pid, &e);
 	entry_reply(r, ino, &e);
 }
 
 static void end_with(struct request *r, struct inode *ino, const struct nfs_attr *attr,
 	uint64_t seen, uint64_t name_seen)
 {
-	r->u.entry.inode = ino;
-	r->u.entry.attr = attr;
-	r->u.entry.asked = seen;
-	r->u.entry.name_seen = name_seen;
+	entry_of(r)->inode = ino;
+	entry_of(r)->attr = attr;
+	entry_of(r)->asked = seen;
+	entry_of(r)->name_seen = name_seen;
 	entry_note_attr(r->fs, ino, attr, seen);
 	if (atomic_exchange(&ino->attrs.relinked, false)) {
 		if (!r->inode)

@@ -31,6 +31,21 @@
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"
 
+/* The state of a LOOKUP, and of each operation that makes a name. */
+struct entry_state {
+	/* The answer: an inode with a lookup for the kernel, the inode's attributes in an op of
+	 * this request, and when the server was asked for them. */
+	struct inode *inode;
+	const struct nfs_attr *attr;
+	uint64_t asked;
+	uint64_t name_seen; /* from this time on the name stands for inode */
+};
+
+static inline struct entry_state *entry_of(const struct request *r)
+{
+	return request_state(r, struct entry_state);
+}
+
 /* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier have
  * expired. */
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);

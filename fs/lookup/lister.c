@@ -13,6 +13,20 @@
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)
+
+/* The state of a request that lists beside. */
+struct lister_state {
+	uint32_t token; /* of names_list() */
+	uint32_t count; /* of entries */
+	bool too_large;
+	uint64_t last;	/* cookie */
+	uint64_t asked; /* when the server was asked for the page */
+};
+
+static struct lister_state *lister_of(const struct request *r)
+{
+	return request_state(r, struct lister_state);
+}
 /* a directory that is too large is not listed for TOO_LARGE times the time that names are
  * believed */
 #define TOO_LARGE 16u
@@ -28,8 +42,8 @@ static void end(struct request *r, bool whole)
 {
 	struct fs *fs = r->fs;
 
-	names_list_end(fs->names, r->dir, r->u.lister.token, whole);
-	if (r->u.lister.too_large)
+	names_list_end(fs->names, r->dir, lister_of(r)->token, whole);
+	if (lister_of(r)->too_large)
 		names_too_large(fs->names, r->dir, TOO_LARGE * believed_ns(fs, r->dir));
 	request_free(r);
 }
@@ -40,10 +54,10 @@ static bool take(struct nfs_op *op, const struct nfs_dirent *ent)
 	struct request *r = request_of(op);
 	struct names *names = r->fs->names;
 
-	r->u.lister.last = ent->cookie;
-	r->u.lister.too_large = ++r->u.lister.count > LISTER_NAMES_MAX;
-	return !r->u.lister.too_large &&
-	       names_listed(names, r->dir, r->u.lister.token, ent->name, ent->namelen);
+	lister_of(r)->last = ent->cookie;
+	lister_of(r)->too_large = ++lister_of(r)->count > LISTER_NAMES_MAX;
+	return !lister_of(r)->too_large &&
+	       names_listed(names, r->dir, lister_of(r)->token, ent->name, ent->namelen);
 }
 
 static void page(struct request *r);
@@ -53,10 +67,10 @@ static void page_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (!op->error)
-		entry_note_dir(r->fs, r->dir, &op->u.readdir.dir_attr, r->u.lister.asked);
+		entry_note_dir(r->fs, r->dir, &op->u.readdir.dir_attr, lister_of(r)->asked);
 	/* no end, and no further entries: the listing was given up, or the server gave none */
-	if (op->error || op->u.readdir.eof || r->u.lister.last == op->u.readdir.cookie ||
-		r->u.lister.too_large)
+	if (op->error || op->u.readdir.eof || lister_of(r)->last == op->u.readdir.cookie ||
+		lister_of(r)->too_large)
 		end(r, !op->error && op->u.readdir.eof);
 	else
 		page(r);
@@ -70,14 +84,14 @@ static void page(struct request *r)
 	memcpy(verf, r->batch.first.op.u.readdir.verf, sizeof(verf));
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;
-	op->u.readdir.cookie = r->u.lister.last;
-	if (r->u.lister.last)
+	op->u.readdir.cookie = lister_of(r)->last;
+	if (lister_of(r)->last)
 		memcpy(op->u.readdir.verf, verf, sizeof(verf));
 	op->u.readdir.max_bytes = PAGE_BYTES;
 	op->u.readdir.entry = take;
 	op->u.readdir.want_dir = entry_wants_dir(r->fs);
 	attrs_listing(&r->dir->attrs);
-	r->u.lister.asked = clock_ns();
+	lister_of(r)->asked = clock_ns();
 	request_submit(r, page_done);
 }
 
@@ -172,8 +186,8 @@ void lister_missed(struct fs *fs, struct inode *dir, const struct rpc_cred *cred
 	if (!r)
 		return;
 	r->dir = inode_ref(dir);
-	r->u.lister.token = entry_list_names(fs, dir, clock_ns(), cred->uid, LISTER_NAMES_MAX);
-	if (r->u.lister.token)
+	lister_of(r)->token = entry_list_names(fs, dir, clock_ns(), cred->uid, LISTER_NAMES_MAX);
+	if (lister_of(r)->token)
 		page(r);
 	else
 		request_free(r);

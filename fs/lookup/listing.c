@@ -23,7 +23,7 @@ struct listings {
 	TAILQ_HEAD(, listing) kept;  /* the least recently used first */
 	unsigned count;		     /* number of kept listings */
 	size_t bytes;		     /* bytes of the pages of kept listings */
-	struct request_list waiting; /* by request.free, for r->u.list.listing; next goes on */
+	struct request_list waiting; /* by request.free, for list_of(r)->listing; next goes on */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static uint64_t entry_number(const struct request *r, const struct nfs_dirent *e
 static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 {
 	struct request *r = request_of(op);
-	struct page *p = r->u.list.page;
+	struct page *p = list_of(r)->page;
 	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
 	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
 	struct record *rec;
@@ -278,7 +278,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 		char *mem = realloc(p->mem, cap);
 
 		if (!mem) {
-			r->u.list.error = -ENOMEM;
+			list_of(r)->error = -ENOMEM;
 			return false;
 		}
 		p->mem = mem;
@@ -303,7 +303,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 	if (ent->cookie <= COOKIE_LOW) {
 		log_error("server gave the reserved cookie %llu to a directory entry: server bug",
 			(unsigned long long)ent->cookie);
-		r->u.list.error = -EREMOTEIO;
+		list_of(r)->error = -EREMOTEIO;
 		return false;
 	}
 	return true;
@@ -311,12 +311,12 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 
 static int fetch_check(const struct request *r, const struct nfs_op *op)
 {
-	const struct page *p = r->u.list.page;
+	const struct page *p = list_of(r)->page;
 
 	if (op->error)
 		return op->error;
-	if (r->u.list.error)
-		return r->u.list.error;
+	if (list_of(r)->error)
+		return list_of(r)->error;
 	if (!p->eof && (!p->count || p->last == p->after)) {
 		log_error(
 			"server's listing does not advance after cookie %llu (%u entries, not the "
@@ -423,29 +423,29 @@ static void account_beside(struct request *r, unsigned n)
 	const struct options *o = r->fs->opt;
 
 	listings_earn(r->fs, -(int)n);
-	if (r->u.list.error)
+	if (list_of(r)->error)
 		dirnames_leave_unlisted(&r->dir->dirnames, o->acdirmax * NSEC_PER_SEC);
 }
 
 static void fetch_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
-	struct listing *l = r->u.list.listing;
-	struct page *p = r->u.list.page;
+	struct listing *l = list_of(r)->listing;
+	struct page *p = list_of(r)->page;
 	bool whole = false;
 
 	p->eof = op->u.readdir.eof;
 	entry_note_dir(r->fs, r->dir, &op->u.readdir.dir_attr, p->asked);
-	r->u.list.error = fetch_check(r, op);
-	r->u.list.page = NULL;
+	list_of(r)->error = fetch_check(r, op);
+	list_of(r)->page = NULL;
 	p->cap = p->len;
 	p->mem = shrink(p->mem, p->len);
 	if (l->beside)
 		account_beside(r, p->count);
-	if (r->u.list.error)
+	if (list_of(r)->error)
 		page_free(p);
 	else
-		r->u.list.error = add_page(r, l, p, &whole);
+		list_of(r)->error = add_page(r, l, p, &whole);
 	if (whole || l->beside)
 		keep_fetched(r->fs, r->dir, l, whole);
 	r->next(r);
@@ -467,9 +467,9 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	struct fs *fs = r->fs;
 	struct nfs_op *op;
 
-	r->u.list.error = p ? 0 : -ENOMEM;
-	r->u.list.listing = l;
-	r->u.list.page = p;
+	list_of(r)->error = p ? 0 : -ENOMEM;
+	list_of(r)->listing = l;
+	list_of(r)->page = p;
 	r->next = step;
 	if (!p)
 		return false;
@@ -513,7 +513,7 @@ void listing_send(struct request *r)
 static void ahead_done(struct request *r)
 {
 	struct request_list list = SLIST_HEAD_INITIALIZER(list), stay = list;
-	struct listing *l = r->u.list.listing;
+	struct listing *l = list_of(r)->listing;
 	struct listings *a = r->fs->listings;
 	struct request *w;
 
@@ -521,7 +521,7 @@ static void ahead_done(struct request *r)
 	l->ahead = false;
 	while ((w = SLIST_FIRST(&a->waiting))) {
 		SLIST_REMOVE_HEAD(&a->waiting, free);
-		SLIST_INSERT_HEAD(w->u.list.listing == l ? &list : &stay, w, free);
+		SLIST_INSERT_HEAD(list_of(w)->listing == l ? &list : &stay, w, free);
 	}
 	a->waiting = stay;
 	pthread_mutex_unlock(&a->lock);
@@ -566,7 +566,7 @@ bool listing_waits(struct request *r, struct listing *l, request_step_fn *next)
 	struct listings *a = r->fs->listings;
 	bool waits;
 
-	r->u.list.listing = l;
+	list_of(r)->listing = l;
 	r->next = next;
 	pthread_mutex_lock(&a->lock);
 	waits = l->ahead;

@@ -65,6 +65,27 @@ struct page {
 
 TAILQ_HEAD(page_list, page);
 
+struct dir;
+struct listing;
+
+/* The state of a READDIR. */
+struct list_state {
+	struct dir *dir;
+	struct listing *listing; /* gets a page, or has a page in flight */
+	struct page *page;	 /* being filled */
+	size_t size;
+	uint64_t offset;
+	bool plus;
+	bool checked; /* the server has just told the attributes of the directory */
+	bool restart; /* from the start: entries read so far do not count */
+	int error;
+};
+
+static inline struct list_state *list_of(const struct request *r)
+{
+	return request_state(r, struct list_state);
+}
+
 struct listing {
 	atomic_uint refs;
 	uint64_t start;	      /* constant: the cookie after which the listing begins */
@@ -130,7 +151,7 @@ struct listing *listing_begin_beside(struct fs *fs, struct inode *dir, const str
 int listings_earn(struct fs *fs, int n);
 
 /* Asks for the page behind the end of l, which lists r->dir, in the name of r. Then calls step(r)
- * with r->u.list.error. Without an error the page was added to l, by r or by another request
+ * with list_of(r)->error. Without an error the page was added to l, by r or by another request
  * meanwhile. */
 void listing_fetch(struct request *r, struct listing *l, request_step_fn *step);
 /* Fetches the page behind the end of l ahead, unless that page is being fetched. l has not come to

@@ -26,7 +26,7 @@ static void settled(struct request *r)
 	const struct nfs_op *op = &r->batch.first.op;
 	struct inode *ino = r->inode;
 	bool written = written_dirty(&ino->written) ||
-		       atomic_load(&ino->attrs.touched) != r->u.settle.touched;
+		       atomic_load(&ino->attrs.touched) != settle_of(r)->touched;
 
 	inode_touch_end(ino);
 	if (!op->error && !written) { /* else the attributes may lack written data */
@@ -47,7 +47,7 @@ static void settle(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
 	inode_touch_begin(r->inode);
-	r->u.settle.touched = atomic_load(&r->inode->attrs.touched);
+	settle_of(r)->touched = atomic_load(&r->inode->attrs.touched);
 	request_submit(r, settled);
 }
 
@@ -60,7 +60,7 @@ static void create_failed(struct request *r, int error)
 
 	free(r->file);
 	r->file = NULL;
-	if (entry_not_made(r, error) && !excl && !r->u.open.again && error != -EINTR) {
+	if (entry_not_made(r, error) && !excl && !open_of(r)->again && error != -EINTR) {
 		stale_answered(&r->fs->stale, r->pid);
 		error = -ESTALE;
 	}
@@ -73,7 +73,7 @@ static void create_reply(struct request *r)
 	bool late = op->u.open.times_left;
 	struct inode *ino = r->inode;
 	uint64_t alone = deleg_note(r->fs, ino, op, r->born);
-	uint64_t asked = r->u.open.found ? alone : clock_ns();
+	uint64_t asked = open_of(r)->found ? alone : clock_ns();
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
 	struct fuse_entry_param e;
@@ -85,7 +85,7 @@ static void create_reply(struct request *r)
 		attrs_note_access(
 			&ino->attrs, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, asked, clock_ns(),
-		r->u.open.found ? r->born : asked, r->pid, &e);
+		open_of(r)->found ? r->born : asked, r->pid, &e);
 	fi = file_info(fs, f, &op->u.open.attr, asked);
 	if (late) {
 		opening_settle_begin(ino);
@@ -122,7 +122,7 @@ static void create_gone(struct request *r)
 
 static void create_cut_done(struct request *r)
 {
-	const struct nfs_op *op = &r->u.open.cut->op;
+	const struct nfs_op *op = &open_of(r)->cut->op;
 	struct inode *ino = r->inode;
 
 	late_end(r);
@@ -134,7 +134,7 @@ static void create_cut_done(struct request *r)
 		return;
 	}
 	view_cut(&ino->view, 0, r->pid);
-	r->u.open.found = false; /* this request has made these attributes */
+	open_of(r)->found = false; /* this request has made these attributes */
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
 }
@@ -143,8 +143,8 @@ static void create_cut(struct request *r)
 {
 	struct nfs_op *op;
 
-	r->u.open.cut = batch_part(&r->batch);
-	op = part_op(r->u.open.cut, NFS_SETATTR, setattr);
+	open_of(r)->cut = batch_part(&r->batch);
+	op = part_op(open_of(r)->cut, NFS_SETATTR, setattr);
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_SIZE;
 	op->u.setattr.open = r->file->open;
@@ -201,8 +201,8 @@ static void create_done(struct request *r)
 	}
 	/* If the file was known here before, this request has made no attribute of the file. Other
 	 * requests may have changed the file since the server answered. */
-	r->u.open.found = attrs_has(&ino->attrs);
-	if (!r->u.open.found)
+	open_of(r)->found = attrs_has(&ino->attrs);
+	if (!open_of(r)->found)
 		inode_touch(ino);
 	r->inode = inode_ref(ino);
 	opening_begin(fs, ino);
@@ -242,7 +242,7 @@ void ops_create(
 		return;
 	}
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
-	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
+	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	retry_let_go(fs, r->pid);
 	entry_making(r);
 	op->u.open.dir = r->dir->fh;

@@ -22,6 +22,7 @@
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/file/flush.h"
+#include "fs/kernel/io.h"
 #include "fs/file/late.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/order.h"
@@ -50,8 +51,8 @@ static struct request *io_request(
 	}
 	request_take_data(r, data);
 	r->file = f;
-	r->u.io.offset = off;
-	r->u.io.flags = fi->flags;
+	io_of(r)->offset = off;
+	io_of(r)->flags = fi->flags;
 	return r;
 }
 
@@ -70,7 +71,7 @@ static void read_fill(struct request *r, struct part *p)
 
 	op->u.read.open = r->file->open;
 	op->u.read.fh = r->file->inode->fh;
-	op->u.read.offset = r->u.io.offset + p->off + p->got;
+	op->u.read.offset = io_of(r)->offset + p->off + p->got;
 	op->u.read.to = part_rest(p);
 	op->u.read.want_attr = change_wants_attr(r->fs, r->file->inode, r->born);
 	op->u.read.moves = op->u.read.to.len == r->batch.data.len;
@@ -94,7 +95,7 @@ static int read_part(struct request *r, struct part *p)
 	if (!op->u.read.count) {
 		log_error("server returned no data and no end of file for a READ of %u bytes at "
 			  "%llu: server bug",
-			p->want - p->got, (unsigned long long)(r->u.io.offset + p->off + p->got));
+			p->want - p->got, (unsigned long long)(io_of(r)->offset + p->off + p->got));
 		return -EREMOTEIO;
 	}
 	if (op->u.read.moved.len) /* the rest goes behind the moved data */
@@ -119,14 +120,14 @@ static int read_part(struct request *r, struct part *p)
 static bool must_ask_again(struct request *r, uint32_t n)
 {
 	struct inode *ino = r->file->inode;
-	uint64_t end = r->u.io.offset + n;
+	uint64_t end = io_of(r)->offset + n;
 
-	if (n == r->batch.data.len || (r->u.io.flags | r->file->flags) & O_DIRECT ||
-		clock_ns() - r->born > AGAIN_NS)
+	if (n == r->batch.data.len || (io_of(r)->flags | r->file->flags) & O_DIRECT ||
+		clock_age(clock_ns(), r->born) > AGAIN_NS)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;
-	return !n && r->u.io.offset && view_end_spoils(&ino->view, r->born, r->u.io.sent);
+	return !n && io_of(r)->offset && view_end_spoils(&ino->view, r->born, io_of(r)->sent);
 }
 
 static void read_reply(struct request *r, uint32_t n)
@@ -156,7 +157,7 @@ static void ask_again(struct request *r)
  * answered with an error. */
 static bool must_repeat(struct request *r, uint32_t n)
 {
-	return n != r->batch.data.len && !((r->u.io.flags | r->file->flags) & O_DIRECT) &&
+	return n != r->batch.data.len && !((io_of(r)->flags | r->file->flags) & O_DIRECT) &&
 	       repeat_waits(r, n, ask_again);
 }
 
@@ -165,9 +166,9 @@ static bool may_be_lost(struct request *r)
 {
 	struct written *w = &r->file->inode->written;
 
-	return (written_may_be_lost(w, r->u.io.offset, r->batch.data.len) ||
-		       written_redone_since(w, r->u.io.sent)) &&
-	       r->u.io.again++ < REPEAT_ASKS;
+	return (written_may_be_lost(w, io_of(r)->offset, r->batch.data.len) ||
+		       written_redone_since(w, io_of(r)->sent)) &&
+	       io_of(r)->again++ < REPEAT_ASKS;
 }
 
 static void read_step(struct request *r)
@@ -205,7 +206,7 @@ static bool read_cut(struct request *r)
 {
 	struct part *p;
 
-	if (!r->u.io.asked)
+	if (!io_of(r)->asked)
 		return batch_cut(&r->batch, r->fs->info.rsize);
 	STAILQ_FOREACH (p, &r->batch.parts, next) {
 		p->got = 0;
@@ -227,8 +228,8 @@ static void ask(struct request *r)
 		request_end(r, -ENOMEM);
 		return;
 	}
-	r->u.io.asked = true;
-	r->u.io.sent = clock_ns();
+	io_of(r)->asked = true;
+	io_of(r)->sent = clock_ns();
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
@@ -237,7 +238,7 @@ static void ask(struct request *r)
 /* Written data is on the server. */
 static void read_flushed(struct request *r)
 {
-	if (r->u.io.flags & O_DIRECT)
+	if (io_of(r)->flags & O_DIRECT)
 		ask(r);
 	else
 		cached_wait(r, ask);
@@ -248,10 +249,10 @@ static void read_begin(struct request *r)
 {
 	struct inode *ino = r->file->inode;
 
-	if (!(r->u.io.flags & O_DIRECT) && order_read_waits(r, read_begin))
+	if (!(io_of(r)->flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
-	if (!flush_before_read(ino, r->u.io.offset, r->batch.data.len) ||
-		!flush_waits(r, ino, flush_kept_level(ino, r->u.io.offset, r->batch.data.len),
+	if (!flush_before_read(ino, io_of(r)->offset, r->batch.data.len) ||
+		!flush_waits(r, ino, flush_kept_level(ino, io_of(r)->offset, r->batch.data.len),
 			read_flushed))
 		read_flushed(r);
 }
@@ -308,7 +309,7 @@ static void write_fill(struct request *r, struct part *p)
 
 	op->u.write.open = r->file->open;
 	op->u.write.fh = r->file->inode->fh;
-	op->u.write.offset = r->u.io.offset + p->off + p->got;
+	op->u.write.offset = io_of(r)->offset + p->off + p->got;
 	op->u.write.from = part_rest(p);
 	op->u.write.stable = write_stable(r);
 	change_begin(r->file->inode);
@@ -322,8 +323,8 @@ static void write_part(struct request *r, struct part *p)
 
 	if (error) {
 		p->settled = true;
-		if (!r->u.io.error)
-			r->u.io.error = error;
+		if (!io_of(r)->error)
+			io_of(r)->error = error;
 		return;
 	}
 	p->got += op->u.write.count;
@@ -389,14 +390,14 @@ static void write_send(struct request *r)
 	struct part *p;
 
 	if (!batch_cut(&r->batch, r->fs->info.wsize)) {
-		r->u.io.error = -ENOMEM;
+		io_of(r)->error = -ENOMEM;
 		write_reply(r);
 		return;
 	}
 	written_cut_begin(&r->file->inode->written, &r->cut);
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		write_fill(r, p);
-	late_begin(r, r->file->inode, r->u.io.offset, r->u.io.offset + (r->batch.data.len - 1));
+	late_begin(r, r->file->inode, io_of(r)->offset, io_of(r)->offset + (r->batch.data.len - 1));
 	request_submit(r, write_step);
 }
 
@@ -409,7 +410,7 @@ static bool appends(int flags, bool writepage)
 
 static void write_alone(struct request *r)
 {
-	bool append = appends(r->u.io.flags, r->u.io.writepage);
+	bool append = appends(io_of(r)->flags, io_of(r)->writepage);
 	request_step_fn *send = append ? append_start : write_send;
 
 	if (!flush_waits(r, r->file->inode, WRITTEN, send))
@@ -473,8 +474,8 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	r = io_request(req, fi, off, &data);
 	if (!r)
 		return;
-	r->u.io.writepage = fi->writepage;
-	r->u.io.took = took;
+	io_of(r)->writepage = fi->writepage;
+	io_of(r)->took = took;
 	if (!fi->writepage && !(fi->flags & O_DIRECT))
 		order_write(r);
 	if (!late_waits(r, f->inode, first, last, write_begin))

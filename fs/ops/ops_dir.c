@@ -20,6 +20,15 @@
 #include "fs/ops/ops.h"
 #include "transport/clock.h"
 
+struct opendir_state {
+	struct listing *listing; /* begun beside, a reference; NULL: none */
+};
+
+static struct opendir_state *opendir_of(const struct request *r)
+{
+	return request_state(r, struct opendir_state);
+}
+
 /* how long a listing begun at the open may serve the first read */
 #define FRESH_NS      1000000000u
 #define COOKIE_DOT    1u
@@ -62,7 +71,7 @@ static void dir_free(struct handle *h)
 
 static void opendir_fail(struct request *r, int error)
 {
-	listing_unref(r->fs, r->inode, r->u.opendir.listing);
+	listing_unref(r->fs, r->inode, opendir_of(r)->listing);
 	request_end(r, error);
 }
 
@@ -78,7 +87,7 @@ static void opendir_reply(struct request *r, bool may_search)
 		return;
 	}
 	d->fs = fs;
-	d->listing = r->u.opendir.listing;
+	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
 	d->inode = inode_ref(r->inode);
 	d->cred = r->batch.cred;
@@ -145,9 +154,9 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opendir_allowed(r, allowed);
 		return;
 	}
-	r->u.opendir.listing = opendir_lists(r);
-	if (r->u.opendir.listing)
-		beside = listing_ahead(fs, r->inode, r->u.opendir.listing);
+	opendir_of(r)->listing = opendir_lists(r);
+	if (opendir_of(r)->listing)
+		beside = listing_ahead(fs, r->inode, opendir_of(r)->listing);
 	entry_ask_access(r, &r->batch.first);
 	request_submit(r, opendir_checked);
 	listing_send(beside);
@@ -172,11 +181,11 @@ void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file
 static bool put_dots(struct request *r, struct dirents *out)
 {
 	struct fuse_entry_param e = {
-		.attr.st_ino = r->u.list.dir->inode->number, .attr.st_mode = S_IFDIR};
+		.attr.st_ino = list_of(r)->dir->inode->number, .attr.st_mode = S_IFDIR};
 
-	if (r->u.list.offset < COOKIE_DOT && !dirents_put(out, ".", COOKIE_DOT, &e))
+	if (list_of(r)->offset < COOKIE_DOT && !dirents_put(out, ".", COOKIE_DOT, &e))
 		return false;
-	return r->u.list.offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
+	return list_of(r)->offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
 }
 
 /* Fills out with the entries at d->pos in d->page and in the pages after d->page. */
@@ -202,7 +211,7 @@ static void put_pages_locked(struct dirents *out, struct dir *d)
 static void serve_locked(struct request *r, struct dirents *out)
 {
 	if (put_dots(r, out))
-		put_pages_locked(out, r->u.list.dir);
+		put_pages_locked(out, list_of(r)->dir);
 }
 
 /* Finds the place after cookie; false: l does not have the cookie. d->page NULL: no page yet. */
@@ -249,10 +258,10 @@ static enum place place_locked(struct dir *d, const struct listing *l, uint64_t 
 /* The kept listing of the directory, with a reference, if r can use it; else NULL. */
 static struct listing *kept(struct request *r)
 {
-	struct dir *d = r->u.list.dir;
+	struct dir *d = list_of(r)->dir;
 	struct listing *l = listing_known(r->fs, d->inode, &d->cred);
 
-	if (l && r->u.list.plus && !dirents_have_attr(r->fs, l))
+	if (l && list_of(r)->plus && !dirents_have_attr(r->fs, l))
 		l = listing_unref(r->fs, d->inode, l);
 	return l;
 }
@@ -264,9 +273,9 @@ static struct listing *begin(struct request *r)
 {
 	struct listing *l = NULL;
 
-	if (r->u.list.checked || r->fs->opt->cache_complete)
+	if (list_of(r)->checked || r->fs->opt->cache_complete)
 		l = kept(r);
-	return l ? l : listing_new(&r->u.list.dir->cred, 0, NULL);
+	return l ? l : listing_new(&list_of(r)->dir->cred, 0, NULL);
 }
 
 static void list_on(struct request *r);
@@ -277,7 +286,7 @@ static void checked(struct request *r)
 
 	if (!op->error)
 		entry_note_attr(r->fs, r->dir, &op->u.getattr.attr, r->born);
-	r->u.list.checked = !op->error;
+	list_of(r)->checked = !op->error;
 	list_on(r);
 }
 
@@ -307,15 +316,15 @@ static void use_locked(struct dir *d, struct listing *l)
  * memory. */
 static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
 {
-	struct dir *d = r->u.list.dir;
+	struct dir *d = list_of(r)->dir;
 	struct listing *l;
 
-	if (!d->listing || r->u.list.restart) {
+	if (!d->listing || list_of(r)->restart) {
 		l = begin(r);
 		if (!l)
 			return NULL;
 		use_locked(d, l);
-		r->u.list.restart = false;
+		list_of(r)->restart = false;
 	}
 	l = d->listing;
 	pthread_mutex_lock(&l->lock);
@@ -334,9 +343,9 @@ static struct listing *listing_for_locked(struct request *r, uint64_t cookie, en
 
 static void fetched(struct request *r)
 {
-	int error = r->u.list.error;
+	int error = list_of(r)->error;
 
-	listing_unref(r->fs, r->dir, r->u.list.listing);
+	listing_unref(r->fs, r->dir, list_of(r)->listing);
 	if (error)
 		request_end(r, error);
 	else
@@ -347,7 +356,7 @@ static void fetched(struct request *r)
  * it. */
 static void waited(struct request *r)
 {
-	listing_unref(r->fs, r->dir, r->u.list.listing);
+	listing_unref(r->fs, r->dir, list_of(r)->listing);
 	list_on(r);
 }
 
@@ -386,15 +395,15 @@ static void fetch_more(struct request *r, struct listing *l, uint64_t end)
  * get the entries. */
 static void list_on(struct request *r)
 {
-	struct dir *d = r->u.list.dir;
-	uint64_t cookie = r->u.list.offset <= COOKIE_DOTDOT ? 0 : r->u.list.offset, end;
+	struct dir *d = list_of(r)->dir;
+	uint64_t cookie = list_of(r)->offset <= COOKIE_DOTDOT ? 0 : list_of(r)->offset, end;
 	struct dirents out = {
 		.fs = r->fs,
 		.dir = r->dir,
 		.fuse = r->fuse,
-		.plus = r->u.list.plus,
+		.plus = list_of(r)->plus,
 		.may_search = d->may_search,
-		.cap = r->u.list.size < DIRENTS_BYTES ? r->u.list.size : DIRENTS_BYTES,
+		.cap = list_of(r)->size < DIRENTS_BYTES ? list_of(r)->size : DIRENTS_BYTES,
 	};
 	enum place place = ELSEWHERE;
 	struct listing *l;
@@ -453,12 +462,12 @@ static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *
 	if (!r)
 		return;
 	r->dir = inode_ref(d->inode);
-	r->u.list.dir = d;
-	r->u.list.size = size;
-	r->u.list.offset = (uint64_t)off;
-	r->u.list.plus = plus;
+	list_of(r)->dir = d;
+	list_of(r)->size = size;
+	list_of(r)->offset = (uint64_t)off;
+	list_of(r)->plus = plus;
 	fresh = take_fresh(d);
-	r->u.list.restart = !off && !fresh;
+	list_of(r)->restart = !off && !fresh;
 	if (off || fresh || fs->opt->cache_complete || !check(r))
 		list_on(r);
 }

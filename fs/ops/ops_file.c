@@ -31,7 +31,7 @@ static void open_tell(struct request *r)
 	struct file *f = r->file;
 	/* the attributes of an open that truncates are from after the truncation */
 	uint64_t asked = f->flags & O_TRUNC ? clock_ns() : r->born;
-	const struct nfs_attr *attr = r->u.open.alone ? NULL : &r->batch.first.op.u.open.attr;
+	const struct nfs_attr *attr = open_of(r)->alone ? NULL : &r->batch.first.op.u.open.attr;
 	struct fuse_file_info fi = file_info(fs, f, attr, asked);
 	fuse_req_t fuse;
 
@@ -113,7 +113,7 @@ static void open_allowed(struct request *r, bool allowed)
 
 static void open_asked(struct request *r)
 {
-	const struct nfs_op *op = &r->u.open.access->op;
+	const struct nfs_op *op = &open_of(r)->access->op;
 	uint32_t doubt = open_doubt(r->file, &r->batch.first.op.u.open.attr);
 	int error = entry_note_access(r, op);
 
@@ -141,8 +141,8 @@ static void open_ask(struct request *r)
 		open_allowed(r, may);
 		return;
 	}
-	r->u.open.access = batch_part(&r->batch);
-	entry_ask_access(r, r->u.open.access);
+	open_of(r)->access = batch_part(&r->batch);
+	entry_ask_access(r, open_of(r)->access);
 	request_submit(r, open_asked);
 }
 
@@ -151,7 +151,7 @@ static void open_ask(struct request *r)
  * enough. */
 static bool open_has_many_names(const struct request *r, uint32_t links)
 {
-	return !r->u.open.again && names_too_many(r->fs->names, r->inode, links, r->pid != 0);
+	return !open_of(r)->again && names_too_many(r->fs->names, r->inode, links, r->pid != 0);
 }
 
 /* The kernel must look up each name of r's file again before opening the file by that name. */
@@ -168,8 +168,9 @@ static bool open_by_old_name(struct request *r)
 
 	if (open_has_many_names(r, attr->nlink))
 		open_forget_names(r);
-	else if (r->u.open.again || !view_renew_name(&ino->view, attr, atomic_load(&ino->silly.is),
-					    fuse_req_ctx(r->fuse)->pid))
+	else if (open_of(r)->again ||
+		 !view_renew_name(
+			 &ino->view, attr, atomic_load(&ino->silly.is), fuse_req_ctx(r->fuse)->pid))
 		return false;
 	names_doubt_all(r->fs->names, ino);
 	attrs_doubt_rights(&ino->attrs);
@@ -198,7 +199,7 @@ static void open_note(struct request *r, const struct nfs_op *op)
  * cut `len` bytes. */
 static void open_cut_begin(struct request *r)
 {
-	r->u.open.cuts = true;
+	open_of(r)->cuts = true;
 	inode_touch_begin(r->inode);
 	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
@@ -206,11 +207,11 @@ static void open_cut_begin(struct request *r)
 
 static void open_cut_end(struct request *r, uint64_t len)
 {
-	if (r->u.open.cuts) {
+	if (open_of(r)->cuts) {
 		inode_touch_end(r->inode);
 		view_cut_end(&r->inode->view, r->pid);
 	}
-	r->u.open.cuts = false;
+	open_of(r)->cuts = false;
 	written_cut_end(&r->inode->written, &r->cut, 0, len);
 }
 
@@ -219,7 +220,7 @@ static void open_failed(struct request *r, int error)
 	free(r->file);
 	r->file = NULL;
 	open_cut_end(r, 0);
-	if (error == -ESTALE && !r->u.open.again) {
+	if (error == -ESTALE && !open_of(r)->again) {
 		stale_answered(&r->fs->stale, r->pid);
 		retry_hold(r->fs, r->pid, r->inode);
 	}
@@ -288,7 +289,7 @@ static void open_stale(struct request *r)
 		open_failed(r, -EINTR);
 		return;
 	}
-	if (r->u.open.again) {
+	if (open_of(r)->again) {
 		open_by_handle(r);
 		return;
 	}
@@ -363,8 +364,8 @@ static bool open_locally(struct request *r)
 
 	if (!since || flags & O_TRUNC)
 		return false;
-	r->u.open.alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
-	if ((r->u.open.alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||
+	open_of(r)->alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
+	if ((open_of(r)->alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||
 		!attrs_known_access(&ino->attrs, &r->batch.cred, want, since - 1, &may) ||
 		(may & want) != want)
 		return false;
@@ -387,7 +388,7 @@ static void open_flushed(struct request *r)
 		deleg_changing(fs, r->inode);
 	if (open_locally(r))
 		return;
-	r->u.open.alone = false;
+	open_of(r)->alone = false;
 	if (open_is_unclear(r)) {
 		open_stale(r);
 		return;
@@ -444,7 +445,7 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
-	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
+	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	opening_begin(fs, r->inode);
 	retry_let_go(fs, r->pid);
 	if (!opening_waits(r, open_begin))

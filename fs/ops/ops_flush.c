@@ -17,6 +17,15 @@
 #include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 
+struct flush_state {
+	uint64_t owner; /* the owner of the locks to clear */
+};
+
+static struct flush_state *flush_of(const struct request *r)
+{
+	return request_state(r, struct flush_state);
+}
+
 /* flush_waits(), which also sets the times of the file if they are still to be set: behind the
  * WRITE if there is one WRITE, else beside. After a write and a sync or close, a program often
  * looks at the file next. The kernel, which has seen writes, then asks for attributes. The daemon
@@ -60,8 +69,8 @@ static void flush_done(struct request *r)
 
 static void flush_clear(struct request *r)
 {
-	if (locker_flush(r->file, r->u.flush.owner))
-		locker_clear(r, r->u.flush.owner, flush_done);
+	if (locker_flush(r->file, flush_of(r)->owner))
+		locker_clear(r, flush_of(r)->owner, flush_done);
 	else
 		flush_done(r);
 }
@@ -70,7 +79,7 @@ static void flush_unlock(struct request *r)
 {
 	struct inode *ino = r->file->inode;
 
-	if (!locker_known(ino, r->u.flush.owner, NULL)) {
+	if (!locker_known(ino, flush_of(r)->owner, NULL)) {
 		flush_done(r);
 		return;
 	}
@@ -104,7 +113,7 @@ static void flush_begin(struct request *r)
 	struct inode *ino = r->file->inode;
 
 	locker_flushing(r->file);
-	r->flush.outlives = locker_known(ino, r->u.flush.owner, NULL);
+	r->flush.outlives = locker_known(ino, flush_of(r)->owner, NULL);
 	if (!waits_safe(r, flush_level(r->fs, ino), flush_settle))
 		flush_settle(r);
 }
@@ -122,7 +131,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		turn_end(r->fs, f->inode, r->pid);
 	r->file = f;
 	r->inode = inode_ref(f->inode);
-	r->u.flush.owner = fi->lock_owner;
+	flush_of(r)->owner = fi->lock_owner;
 	flush_begin(r);
 }
 

@@ -34,6 +34,21 @@
 #include "fs/kernel/turn.h"
 #include "transport/log.h"
 
+struct lock_state {
+	uint64_t owner, start, end;
+	pid_t pid;
+	int type;	/* F_RDLCK, ... */
+	bool wait;	/* until the owner of the conflicting lock unlocks */
+	unsigned tries; /* how often the lock was asked for again */
+	unsigned ended; /* of locker_moved() */
+	uint64_t since; /* deleg_alone_since() if the server was not asked */
+};
+
+static struct lock_state *lock_of(const struct request *r)
+{
+	return request_state(r, struct lock_state);
+}
+
 /* How often a lock is asked for again while a RELEASE clears locks of the file. Each time costs one
  * round trip. */
 #define LEAVE_TRIES 1000
@@ -46,10 +61,10 @@ static void lock_submit(struct request *r, int type, bool wait, request_step_fn 
 
 	op->u.lock.open = r->file->open;
 	op->u.lock.fh = r->file->inode->fh;
-	op->u.lock.owner = r->u.lock.owner;
+	op->u.lock.owner = lock_of(r)->owner;
 	op->u.lock.type = type;
-	op->u.lock.start = r->u.lock.start;
-	op->u.lock.end = r->u.lock.end;
+	op->u.lock.start = lock_of(r)->start;
+	op->u.lock.end = lock_of(r)->end;
 	op->u.lock.wait = wait;
 	request_submit(r, step);
 }
@@ -72,7 +87,7 @@ static void lock_dropped(struct request *r)
 	struct inode *ino = r->file->inode;
 
 	pthread_mutex_lock(&ino->lock);
-	ino->deleg.dropped = r->u.lock.since;
+	ino->deleg.dropped = lock_of(r)->since;
 	pthread_mutex_unlock(&ino->lock);
 	lock_granted(r);
 }
@@ -83,11 +98,11 @@ static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 	struct inode *ino = r->file->inode;
 	bool finds;
 
-	r->u.lock.since = op->u.lock.local ? deleg_alone_since(r->fs, ino) : 0;
-	if (!r->u.lock.since)
+	lock_of(r)->since = op->u.lock.local ? deleg_alone_since(r->fs, ino) : 0;
+	if (!lock_of(r)->since)
 		return false;
 	pthread_mutex_lock(&ino->lock);
-	finds = ino->deleg.dropped == r->u.lock.since;
+	finds = ino->deleg.dropped == lock_of(r)->since;
 	pthread_mutex_unlock(&ino->lock);
 	return finds;
 }
@@ -97,8 +112,8 @@ static void lock_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	bool finds;
 
-	if (op->error == -EAGAIN && locker_moved(r->file, &r->u.lock.ended, r->born) &&
-		r->u.lock.tries++ < LEAVE_TRIES) {
+	if (op->error == -EAGAIN && locker_moved(r->file, &lock_of(r)->ended, r->born) &&
+		lock_of(r)->tries++ < LEAVE_TRIES) {
 		lock_submit(r, op->u.lock.type, false, lock_done);
 		return;
 	}
@@ -108,12 +123,12 @@ static void lock_done(struct request *r)
 	}
 	/* Again, because a FLUSH of the same owner may have removed the owner from the list in
 	 * between. */
-	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
+	if (!locker_add(r->file, lock_of(r)->owner, lock_of(r)->pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
 	if (op->u.lock.type == F_WRLCK) /* before older attributes are invalidated */
 		turn_begin(r->file->inode, r->pid);
-	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
+	locker_granted(r->file, lock_of(r)->owner, lock_of(r)->since);
 	if (finds) {
 		lock_granted(r);
 		return;
@@ -129,7 +144,7 @@ static void unlock_done(struct request *r)
 
 static void lock(struct request *r)
 {
-	lock_submit(r, r->u.lock.type, r->u.lock.wait, lock_done);
+	lock_submit(r, lock_of(r)->type, lock_of(r)->wait, lock_done);
 }
 
 /* fsync and close report losses. */
@@ -161,7 +176,7 @@ static void lock_begin(struct request *r)
  * still in flight must not overwrite data of another client that holds a lock. */
 static bool waits_late(struct request *r, request_step_fn *next)
 {
-	return r->u.lock.type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
+	return lock_of(r)->type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
 }
 
 static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, int type,
@@ -180,12 +195,12 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 		return;
 	view_heard(&f->inode->view, r->pid, r->born);
 	r->file = f;
-	r->u.lock.owner = owner;
-	r->u.lock.pid = pid;
-	r->u.lock.start = start;
-	r->u.lock.end = end;
-	r->u.lock.type = type;
-	r->u.lock.wait = wait;
+	lock_of(r)->owner = owner;
+	lock_of(r)->pid = pid;
+	lock_of(r)->start = start;
+	lock_of(r)->end = end;
+	lock_of(r)->type = type;
+	lock_of(r)->wait = wait;
 	if (type == F_UNLCK) {
 		if (!waits_late(r, unlock_begin))
 			unlock_begin(r);
@@ -196,7 +211,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 		request_end(r, -ENOMEM);
 		return;
 	}
-	locker_moved(f, &r->u.lock.ended, r->born);
+	locker_moved(f, &lock_of(r)->ended, r->born);
 	r->any_signal = wait;
 	if (!waits_late(r, lock_begin))
 		lock_begin(r);

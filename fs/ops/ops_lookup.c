@@ -32,7 +32,7 @@ static void lookup_send(struct request *r)
 static void lookup_again(struct request *r)
 {
 	r->inode = inode_unref(r->inode);
-	r->u.entry.asked = clock_ns();
+	entry_of(r)->asked = clock_ns();
 	lookup_send(r);
 }
 
@@ -51,7 +51,7 @@ static bool lookup_waits(struct request *r, const struct nfs_op *op)
 
 static void lookup_done(struct request *r)
 {
-	uint64_t seen, asked = r->u.entry.asked ? r->u.entry.asked : r->born;
+	uint64_t seen, asked = entry_of(r)->asked ? entry_of(r)->asked : r->born;
 	struct nfs_op *op = &r->batch.first.op;
 
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);

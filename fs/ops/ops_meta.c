@@ -24,6 +24,35 @@
 
 #define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel */
 
+struct getattr_state {
+	uint64_t asked; /* when the server was asked */
+	uint64_t born;	/* as in entry_stat() */
+	bool reads;	/* on behalf of a READ, which must know the end of the file */
+};
+
+static struct getattr_state *getattr_of(const struct request *r)
+{
+	return request_state(r, struct getattr_state);
+}
+
+struct setattr_state {
+	struct nfs_sattr set;
+};
+
+static struct setattr_state *setattr_of(const struct request *r)
+{
+	return request_state(r, struct setattr_state);
+}
+
+struct access_state {
+	uint32_t want; /* NFS_ACCESS_* */
+};
+
+static struct access_state *access_of(const struct request *r)
+{
+	return request_state(r, struct access_state);
+}
+
 void ops_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
@@ -76,10 +105,10 @@ static void getattr_begin(struct request *r);
 static void getattr_end(struct request *r)
 {
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
-	uint64_t asked = r->u.getattr.asked;
+	uint64_t asked = getattr_of(r)->asked;
 
 	if (!turn_waits(r, flush_size(r->inode, a->size, asked), getattr_begin))
-		end_attr(r, a, asked, r->u.getattr.born);
+		end_attr(r, a, asked, getattr_of(r)->born);
 }
 
 /* Answers from known attributes, if the kernel asks
@@ -99,12 +128,12 @@ static bool getattr_known(struct request *r)
 		known = inode_known_dir(ino, since, &op->u.getattr.attr, &asked);
 	else
 		known = (atomic_exchange(&ino->view.renewed, false) || deleg_since(r->fs, ino) ||
-				(r->u.getattr.reads && change_is_shared(ino))) &&
+				(getattr_of(r)->reads && change_is_shared(ino))) &&
 			!atomic_load(&ino->append.displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &asked);
 	if (!known)
 		return false;
-	r->u.getattr.asked = asked;
+	getattr_of(r)->asked = asked;
 	getattr_end(r);
 	return true;
 }
@@ -123,12 +152,12 @@ static bool getattr_drops(struct inode *ino, uint64_t size)
 	return false;
 }
 
-/* The server has answered the GETATTR sent at r->u.getattr.asked. */
+/* The server has answered the GETATTR sent at getattr_of(r)->asked. */
 static void getattr_took(struct request *r)
 {
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
 
-	entry_note_attr(r->fs, r->inode, a, r->u.getattr.asked);
+	entry_note_attr(r->fs, r->inode, a, getattr_of(r)->asked);
 	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->attrs.relinked, false))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
@@ -159,14 +188,14 @@ static void getattr_flushed(struct request *r)
 	if (r->flush.then.done) {
 		opening_settled(r);
 		op->u.getattr.attr = r->flush.then.attr;
-		r->u.getattr.asked = r->flush.then.asked;
+		getattr_of(r)->asked = r->flush.then.asked;
 		getattr_took(r);
 		return;
 	}
 	request_give_back(r);
 	if (opening_settles(r, getattr_flushed))
 		return;
-	r->u.getattr.asked = clock_ns();
+	getattr_of(r)->asked = clock_ns();
 	if (!getattr_known(r))
 		request_submit(r, getattr_done);
 }
@@ -193,8 +222,8 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	r->asks = true;
 	view_asked(&r->inode->view);
-	r->u.getattr.born = r->born;
-	r->u.getattr.reads = fi != NULL;
+	getattr_of(r)->born = r->born;
+	getattr_of(r)->reads = fi != NULL;
 	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||
 		!opening_settles(r, getattr_begin))
 		getattr_begin(r);
@@ -204,7 +233,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 {
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
-	if (r->u.setattr.set.mask & NFS_SET_SIZE)
+	if (setattr_of(r)->set.mask & NFS_SET_SIZE)
 		view_cut(&r->inode->view, a->size, r->pid);
 	end_attr(r, a, clock_ns(), clock_ns());
 }
@@ -230,7 +259,7 @@ static void cut_begin(struct request *r)
 {
 	view_cut_begin(&r->inode->view);
 	written_cut_begin(&r->inode->written, &r->cut);
-	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
+	late_begin(r, r->inode, setattr_of(r)->set.size, UINT64_MAX);
 }
 
 static void setattr_submit(struct request *r)
@@ -238,8 +267,8 @@ static void setattr_submit(struct request *r)
 	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
 
 	op->u.setattr.fh = r->inode->fh;
-	op->u.setattr.set = r->u.setattr.set;
-	if (r->u.setattr.set.mask & NFS_SET_SIZE) {
+	op->u.setattr.set = setattr_of(r)->set;
+	if (setattr_of(r)->set.mask & NFS_SET_SIZE) {
 		deleg_changing(r->fs, r->inode);
 		cut_begin(r);
 	}
@@ -282,7 +311,7 @@ static void ftruncate_submit(struct request *r)
 
 	op->cred = f->cred;
 	op->u.setattr.fh = r->inode->fh;
-	op->u.setattr.set = r->u.setattr.set;
+	op->u.setattr.set = setattr_of(r)->set;
 	op->u.setattr.open = f->open;
 	cut_begin(r);
 	inode_touch_begin(r->inode);
@@ -291,7 +320,7 @@ static void ftruncate_submit(struct request *r)
 
 static void setattr_flushed(struct request *r)
 {
-	uint32_t mask = r->u.setattr.set.mask;
+	uint32_t mask = setattr_of(r)->set.mask;
 
 	if (r->flush.then.done)
 		setattr_took(r, &r->flush.then.attr);
@@ -306,10 +335,11 @@ static void setattr_flushed(struct request *r)
 /* Data written before must not change the times afterwards. A program that sets anything but the
  * size has probably written all data, and closes next. So if one WRITE is left, that WRITE is a
  * stable one, and no COMMIT follows; and SETATTR goes with the WRITE. (Not for a new owner: the
- * owner's name may have to be asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
+ * owner's name may have to be asked for elsewhere than on the server,
+ * nfsproto/v4/mount/nfs4_names.c.) */
 static void setattr_begin(struct request *r)
 {
-	const struct nfs_sattr *set = &r->u.setattr.set;
+	const struct nfs_sattr *set = &setattr_of(r)->set;
 	bool waits;
 
 	inode_touch(r->inode);
@@ -338,7 +368,7 @@ static void settle_too(struct nfs_sattr *set)
 static void setattr_start(struct request *r)
 {
 	if (opening_take(r)) {
-		settle_too(&r->u.setattr.set);
+		settle_too(&setattr_of(r)->set);
 		setattr_begin(r);
 	} else if (!opening_settles(r, setattr_begin)) {
 		setattr_begin(r);
@@ -360,7 +390,7 @@ static void setattr_dropped(struct request *r)
  * opened to read and write. */
 static bool setattr_writes_pages(const struct request *r)
 {
-	uint32_t mask = r->u.setattr.set.mask;
+	uint32_t mask = setattr_of(r)->set.mask;
 
 	return mask & (NFS_SET_ATIME | NFS_SET_MTIME) && !(mask & NFS_SET_SIZE) &&
 	       atomic_load(&r->inode->opens.mappers);
@@ -376,10 +406,10 @@ void ops_setattr(
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	r->file = fi ? file_of(fi) : NULL;
-	attr_from_setattr(attr, to_set, &r->u.setattr.set);
-	if (!r->u.setattr.set.mask) {
-		memset(&r->u, 0, sizeof(r->u));
-		r->u.getattr.born = UINT64_MAX;
+	attr_from_setattr(attr, to_set, &setattr_of(r)->set);
+	if (!setattr_of(r)->set.mask) {
+		memset(r->state, 0, sizeof(r->state));
+		getattr_of(r)->born = UINT64_MAX;
 		getattr_begin(r);
 	} else if (setattr_writes_pages(r)) {
 		/* to invalidate a dirty page the kernel writes the page first, and waits for the
@@ -392,7 +422,7 @@ void ops_setattr(
 
 static void access_end(struct request *r, uint32_t allowed)
 {
-	uint32_t want = r->u.access.want;
+	uint32_t want = access_of(r)->want;
 
 	request_end(r, (allowed & want) == want ? 0 : -EACCES);
 }
@@ -426,7 +456,7 @@ void ops_access(fuse_req_t req, fuse_ino_t ino, int mask)
 	} else {
 		want |= mask & X_OK ? NFS_ACCESS_EXECUTE : 0;
 	}
-	r->u.access.want = want;
+	access_of(r)->want = want;
 	if (attrs_known_access(&r->inode->attrs, &r->batch.cred, want,
 		    entry_attr_since(fs, r->inode), &allowed)) {
 		access_end(r, allowed);

@@ -223,7 +223,7 @@ static void remove_submit(struct request *r, bool is_dir, request_step_fn *step)
 	op->u.remove.dir = r->dir->fh;
 	op->u.remove.name = name_of(r->name);
 	op->u.remove.is_dir = is_dir;
-	op->u.remove.only = !is_dir && r->u.unlink.only ? &r->unlinking->fh : NULL;
+	op->u.remove.only = !is_dir && unlink_of(r)->only ? &r->unlinking->fh : NULL;
 	op->u.remove.deleg = r->unlinking ? deleg_leaves(r->fs, r->unlinking) : 0;
 	op->u.remove.deleg_fh = r->unlinking ? &r->unlinking->fh : NULL;
 	request_submit(r, step);
@@ -243,9 +243,9 @@ static void unlink_done(struct request *r)
 	struct nfs_name n = name_of(r->name);
 
 	opening_claim_end(r);
-	if (error == -ESTALE && r->u.unlink.only) {
+	if (error == -ESTALE && unlink_of(r)->only) {
 		/* the name stands for another file than was believed, which may be open */
-		r->u.unlink.ask = true;
+		unlink_of(r)->ask = true;
 		silly_check(r, &r->dir->fh, &n, unlink_checked);
 		return;
 	}
@@ -254,8 +254,8 @@ static void unlink_done(struct request *r)
 
 static void unlink_checked(struct request *r)
 {
-	if (r->u.unlink.error || r->u.unlink.renamed)
-		unlink_end(r, r->u.unlink.error);
+	if (unlink_of(r)->error || unlink_of(r)->renamed)
+		unlink_end(r, unlink_of(r)->error);
 	else
 		remove_submit(r, false, unlink_done);
 }
@@ -276,7 +276,7 @@ static void rmdir_done(struct request *r);
 
 static void rmdir_submit(struct request *r)
 {
-	r->u.unlink.ended = silly_count_ended(r->fs);
+	unlink_of(r)->ended = silly_count_ended(r->fs);
 	request_naming_begin(r);
 	remove_submit(r, true, rmdir_done);
 }
@@ -286,8 +286,8 @@ static void rmdir_done(struct request *r)
 	int error = r->batch.first.op.error;
 
 	entry_removed(r, error);
-	if ((error == -ENOTEMPTY || error == -EEXIST) && r->u.unlink.tries++ < RMDIR_TRIES &&
-		silly_wait(r, r->u.unlink.ended, rmdir_submit))
+	if ((error == -ENOTEMPTY || error == -EEXIST) && unlink_of(r)->tries++ < RMDIR_TRIES &&
+		silly_wait(r, unlink_of(r)->ended, rmdir_submit))
 		return;
 	request_end(r, error);
 }
@@ -332,19 +332,19 @@ static void rename_note(struct request *r, int error)
 
 static void rename_end(struct request *r)
 {
-	rename_note(r, r->u.unlink.error);
-	request_end(r, r->u.unlink.error);
+	rename_note(r, unlink_of(r)->error);
+	request_end(r, unlink_of(r)->error);
 }
 
-/* Sets u.unlink.moved to the file that moves, if known. */
+/* Sets moved to the file that moves, if known. */
 static void rename_note_moved(struct request *r)
 {
 	struct name_info info;
 
-	r->u.unlink.moved.len = 0;
+	unlink_of(r)->moved.len = 0;
 	if (!names_get(r->fs->names, r->dir, r->name, &info) || !info.ino)
 		return;
-	r->u.unlink.moved = info.ino->fh;
+	unlink_of(r)->moved = info.ino->fh;
 	inode_unref(info.ino);
 }
 
@@ -356,12 +356,12 @@ static void rename_done(struct request *r)
 	int error = r->batch.first.op.error;
 
 	opening_claim_end(r);
-	if (error == -ESTALE && r->u.unlink.only) {
-		r->u.unlink.ask = true;
+	if (error == -ESTALE && unlink_of(r)->only) {
+		unlink_of(r)->ask = true;
 		silly_check(r, &r->to_dir->fh, &name, rename_checked);
 		return;
 	}
-	r->u.unlink.error = error;
+	unlink_of(r)->error = error;
 	if (error) {
 		silly_undo(r, rename_end);
 		return;
@@ -374,7 +374,7 @@ static void rename_checked(struct request *r)
 {
 	struct nfs_op *op;
 
-	if (r->u.unlink.error) {
+	if (unlink_of(r)->error) {
 		rename_end(r);
 		return;
 	}
@@ -383,9 +383,9 @@ static void rename_checked(struct request *r)
 	op->u.rename.to_dir = r->to_dir->fh;
 	op->u.rename.from = name_of(r->name);
 	op->u.rename.to = name_of(r->to_name);
-	op->u.rename.only = r->u.unlink.only ? &r->unlinking->fh : NULL;
+	op->u.rename.only = unlink_of(r)->only ? &r->unlinking->fh : NULL;
 	rename_note_moved(r);
-	op->u.rename.moved = r->u.unlink.moved.len ? &r->u.unlink.moved : NULL;
+	op->u.rename.moved = unlink_of(r)->moved.len ? &unlink_of(r)->moved : NULL;
 	op->u.rename.deleg = r->unlinking ? deleg_leaves(r->fs, r->unlinking) : 0;
 	op->u.rename.deleg_fh = r->unlinking ? &r->unlinking->fh : NULL;
 	request_submit(r, rename_done);
@@ -414,7 +414,7 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	r->u.unlink.none = entry_believes_none(fs, r->to_dir, r->to_name, r->batch.cred.uid);
+	unlink_of(r)->none = entry_believes_none(fs, r->to_dir, r->to_name, r->batch.cred.uid);
 	entry_making(r);
 	silly_check(r, &r->to_dir->fh, &n, rename_checked);
 }

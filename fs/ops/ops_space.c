@@ -21,6 +21,18 @@
 #include "fs/ops/ops.h"
 #include "fs/file/write.h"
 
+struct seek_state {
+	uint64_t offset;
+	bool hole;	 /* SEEK_HOLE, else SEEK_DATA */
+	bool dropped;	 /* the kernel's pages of the hole that was found were invalidated */
+	unsigned writes; /* the inode's told_writes when the server was asked */
+};
+
+static struct seek_state *seek_of(const struct request *r)
+{
+	return request_state(r, struct seek_state);
+}
+
 /* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */
 #define COPY_MAX (1u << 30)
 
@@ -54,7 +66,7 @@ static void lseek_dropped(struct request *r)
 {
 	if (request_is_gone(r))
 		request_end(r, -EINTR);
-	else if (atomic_load(&r->file->inode->view.writes) != r->u.seek.writes)
+	else if (atomic_load(&r->file->inode->view.writes) != seek_of(r)->writes)
 		lseek_begin(r);
 	else
 		lseek_reply(r);
@@ -77,12 +89,12 @@ static void lseek_done(struct request *r)
 {
 	uint64_t from, len;
 
-	if (r->u.seek.dropped || !atomic_load(&r->file->inode->opens.mappers) ||
+	if (seek_of(r)->dropped || !atomic_load(&r->file->inode->opens.mappers) ||
 		!found_hole(&r->batch.first.op, &from, &len)) {
 		lseek_reply(r);
 		return;
 	}
-	r->u.seek.dropped = true;
+	seek_of(r)->dropped = true;
 	inval_pages_then(r->fs->inval, r, (off_t)from, (off_t)len, lseek_dropped);
 }
 
@@ -92,9 +104,9 @@ static void lseek_send(struct request *r)
 
 	op->u.seek.open = r->file->open;
 	op->u.seek.fh = r->file->inode->fh;
-	op->u.seek.offset = r->u.seek.offset;
-	op->u.seek.hole = r->u.seek.hole;
-	r->u.seek.writes = atomic_load(&r->file->inode->view.writes);
+	op->u.seek.offset = seek_of(r)->offset;
+	op->u.seek.hole = seek_of(r)->hole;
+	seek_of(r)->writes = atomic_load(&r->file->inode->view.writes);
 	request_submit(r, lseek_done);
 }
 
@@ -117,8 +129,8 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 	if (!r)
 		return;
 	r->file = f;
-	r->u.seek.offset = (uint64_t)off;
-	r->u.seek.hole = whence == SEEK_HOLE;
+	seek_of(r)->offset = (uint64_t)off;
+	seek_of(r)->hole = whence == SEEK_HOLE;
 	lseek_begin(r);
 }
 

@@ -25,6 +25,17 @@
 #define USER_LEN 5
 #define ACL	 "system.nfs4_acl"
 
+struct xattr_state {
+	uint32_t size;	/* of text; 0: only the length is asked for */
+	uint32_t acl;	/* bytes of the ACL's name in a list */
+	uint64_t asked; /* when the attributes after SETACL were asked for */
+};
+
+static struct xattr_state *xattr_of(const struct request *r)
+{
+	return request_state(r, struct xattr_state);
+}
+
 enum xattr_kind { XATTR_NO, XATTR_USER, XATTR_ACL };
 
 static enum xattr_kind kind_of(const struct fs *fs, const char *name)
@@ -50,7 +61,7 @@ static struct request *xattr_request(fuse_req_t req, fuse_ino_t ino, size_t size
 	if (!r)
 		return NULL;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->u.xattr.size = (uint32_t)size;
+	xattr_of(r)->size = (uint32_t)size;
 	if (size) {
 		r->text = malloc(size);
 		if (!r->text) {
@@ -70,7 +81,7 @@ static bool set_name(struct request *r, struct nfs_name *out, const char *name)
 /* Answers with len bytes of text, or with len if only the length was asked for. */
 static void reply_value(struct request *r, uint32_t len)
 {
-	bool ask = !r->u.xattr.size;
+	bool ask = !xattr_of(r)->size;
 	char *text = r->text;
 	fuse_req_t fuse;
 
@@ -123,14 +134,14 @@ void ops_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		op = request_op(r, NFS_GETACL, getacl);
 		op->u.getacl.fh = r->inode->fh;
 		op->u.getacl.buf = r->text;
-		op->u.getacl.size = r->u.xattr.size;
+		op->u.getacl.size = xattr_of(r)->size;
 		request_submit(r, getacl_done);
 		return;
 	}
 	op = request_op(r, NFS_GETXATTR, getxattr);
 	op->u.getxattr.fh = r->inode->fh;
 	op->u.getxattr.buf = r->text;
-	op->u.getxattr.size = r->u.xattr.size;
+	op->u.getxattr.size = xattr_of(r)->size;
 	if (set_name(r, &op->u.getxattr.name, name))
 		request_submit(r, getxattr_done);
 	else
@@ -167,13 +178,13 @@ static void listxattr_done(struct request *r)
 	if (op->error && op->error != -EOPNOTSUPP)
 		request_end(r, op->error);
 	else
-		reply_value(r, r->u.xattr.acl + (op->error ? 0 : op->u.listxattr.len));
+		reply_value(r, xattr_of(r)->acl + (op->error ? 0 : op->u.listxattr.len));
 }
 
 /* The list begins with the first acl bytes of the ACL's name: with all, or with none. */
 static void list(struct request *r, uint32_t acl)
 {
-	uint32_t size = r->u.xattr.size;
+	uint32_t size = xattr_of(r)->size;
 	struct nfs_op *op;
 
 	if (size && size < acl) {
@@ -182,7 +193,7 @@ static void list(struct request *r, uint32_t acl)
 	}
 	if (size && acl)
 		memcpy(r->text, ACL, acl);
-	r->u.xattr.acl = acl;
+	xattr_of(r)->acl = acl;
 	if (!(r->fs->info.features & NFS_HAS_XATTR)) {
 		reply_value(r, acl);
 		return;
@@ -254,7 +265,7 @@ static void setacl_noted(struct request *r)
 	if (op->error)
 		attrs_doubt_rights(&r->inode->attrs);
 	else
-		entry_note_attr(r->fs, r->inode, &op->u.getattr.attr, r->u.xattr.asked);
+		entry_note_attr(r->fs, r->inode, &op->u.getattr.attr, xattr_of(r)->asked);
 	change_notify(r->fs, r->inode, -1);
 	request_end(r, 0);
 }
@@ -268,7 +279,7 @@ static void setacl_done(struct request *r)
 		return;
 	}
 	attrs_doubt_rights(&r->inode->attrs);
-	r->u.xattr.asked = clock_ns();
+	xattr_of(r)->asked = clock_ns();
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 	request_submit(r, setacl_noted);
 }
@@ -293,7 +304,7 @@ void ops_setxattr(
 		op = request_op(r, NFS_SETACL, setacl);
 		op->u.setacl.fh = r->inode->fh;
 		op->u.setacl.value = r->text;
-		op->u.setacl.len = r->u.xattr.size;
+		op->u.setacl.len = xattr_of(r)->size;
 		inode_touch_begin(r->inode);
 		request_submit(r, setacl_done);
 		return;
@@ -301,7 +312,7 @@ void ops_setxattr(
 	op = request_op(r, NFS_SETXATTR, setxattr);
 	op->u.setxattr.fh = r->inode->fh;
 	op->u.setxattr.value = r->text;
-	op->u.setxattr.len = r->u.xattr.size;
+	op->u.setxattr.len = xattr_of(r)->size;
 	op->u.setxattr.flags = flags;
 	change_submit(r, &op->u.setxattr.name, name);
 }

@@ -4,11 +4,11 @@
  * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and its upcalls for the server
  * (nfs4_server.h).
  *
- *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_mount.c)
+ *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_export.c)
  *     ... ops ...
  *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -171,7 +171,7 @@ struct nfs_client *nfs4_mount_on(
 
 static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
 {
-	struct nfs4_server *srv = nfs4_server_new(p);
+	struct nfs4_server *srv = nfs4_server_new(p, nfs4_kinds);
 	struct nfs_client *base = NULL;
 
 	if (!srv)

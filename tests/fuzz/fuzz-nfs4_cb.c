@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +19,7 @@ static struct nfs4_client c;
 
 static void start(void)
 {
-	nfs4_server_init(&srv);
+	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
 	nfs4_deleg_init(&c.delegs, false);
 	srv.minor = 2;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,7 +28,7 @@ static bool entry(struct nfs_op *op, const struct nfs_dirent *ent)
 
 static void start(void)
 {
-	nfs4_server_init(&srv);
+	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
 	nfs4_deleg_init(&c.delegs, true);
 	srv.minor = 2;

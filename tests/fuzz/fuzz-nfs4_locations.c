@@ -3,7 +3,7 @@
  *
  * Fuzz target: fs_locations as text.
  */
-#include "nfsproto/v4/nfs4_locations.h"
+#include "nfsproto/v4/ops/nfs4_locations.h"
 
 #include <string.h>
 

@@ -125,7 +125,7 @@ static void play(const char *crowds)
 	log_init("sim", LOG_L_DATA);
 	disk_new();
 	disk_mkdir("/sim/export", 0777);
-	ways_choose(calm);
+	ways_choose(calm, !strcmp(proto, "iwarp"));
 	server_args(args, proto);
 	weather_serve(&w);
 	for (unsigned i = 0; i < MOUNTS; i++) {

@@ -74,7 +74,7 @@ static void choose_crew(void)
 		ways.late_one_in = choose_of(late, COUNT(late));
 }
 
-void ways_choose(bool calm)
+void ways_choose(bool calm, bool rdma)
 {
 	static const uint32_t io[] = {IO_MOST, IO_MOST, 65536, 16384, 4096};
 	static const uint32_t slots[] = {SLOTS_MOST, 64, 16, 3, 1};
@@ -82,6 +82,8 @@ void ways_choose(bool calm)
 	static const char *const modes[] = {"none", "read", "write", "write"};
 
 	ways.calm = calm;
+	/* the server carries out a small WRITE while the data of another one is fetched */
+	ways.splits = rdma;
 	ways.v3 = sched_once_in(4);
 	delegations = modes[sched_choose(COUNT(modes))];
 	if (ways.v3)
@@ -113,8 +115,8 @@ void ways_choose(bool calm)
 	choose_crew();
 	ways.refuses = *fault;
 	/* a delayed SEQUENCE delays the WRITE behind it */
-	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE") ||
-		      strstr(fault, "SEQUENCE") || ways.parallel;
+	ways.splits = rdma || ways.short_one_in || ways.io_max < IO_MOST ||
+		      strstr(fault, "WRITE") || strstr(fault, "SEQUENCE") || ways.parallel;
 	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
 		    "message %u, slots %u, ops %u, parallel %u, late 1/%u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",

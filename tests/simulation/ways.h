@@ -45,8 +45,8 @@ struct ways {
 
 extern struct ways ways;
 
-/* Chooses the ways of the run. calm: nothing befalls the server. */
-void ways_choose(bool calm);
+/* Chooses the ways of the run. calm: nothing befalls the server. rdma: the transport is RDMA. */
+void ways_choose(bool calm, bool rdma);
 
 #define WAYS_CREW 8 /* most of ways.parallel */
 #define WAYS_ARGS 8

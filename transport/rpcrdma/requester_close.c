@@ -96,7 +96,7 @@ static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	c->no_memory_ns = now;
 	if (!alone || !c->alone_ns)
 		c->alone_ns = alone ? now : 0;
-	else if (!c->said_no_memory && now - c->alone_ns > SAY_NO_MEMORY_NS) {
+	else if (!c->said_no_memory && clock_age(now, c->alone_ns) > SAY_NO_MEMORY_NS) {
 		c->said_no_memory = true;
 		log_warn("%s: calls wait for memory that can be registered, and none is: raise "
 			 "RLIMIT_MEMLOCK (ulimit -l)",

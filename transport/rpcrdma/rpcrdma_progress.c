@@ -234,7 +234,8 @@ static void feed(struct rpcrdma_conn *c)
 	if (!TAILQ_EMPTY(&c->waiting))
 		while ((t = rpcrdma_read_waiting(c)))
 			rpcrdma_deliver(c, t);
-	if (c->no_memory && clock_ns() - c->no_memory_ns > RPCRDMA_STARVED_MS * NSEC_PER_MSEC)
+	if (c->no_memory &&
+		clock_age(clock_ns(), c->no_memory_ns) > RPCRDMA_STARVED_MS * NSEC_PER_MSEC)
 		c->no_memory = false;
 	starved = !STAILQ_EMPTY(&c->to_post) || !TAILQ_EMPTY(&c->waiting);
 	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);

@@ -41,8 +41,9 @@ static int make_identity(struct nfs4_server *srv)
 	return 0;
 }
 
-void nfs4_server_init(struct nfs4_server *srv)
+void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds)
 {
+	srv->kinds = kinds;
 	nfs4_slots_init(&srv->slots);
 	TAILQ_INIT(&srv->users);
 	TAILQ_INIT(&srv->delayed);
@@ -69,7 +70,7 @@ void nfs4_server_finish(struct nfs4_server *srv)
 	nfs4_slots_finish(&srv->slots);
 }
 
-struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p)
+struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const struct nfs4_kind *kinds)
 {
 	struct nfs4_server *srv = calloc(1, sizeof(*srv));
 
@@ -84,7 +85,7 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p)
 	srv->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;
 	if (srv->slots_wanted > NFS4_MAX_SLOTS)
 		srv->slots_wanted = NFS4_MAX_SLOTS;
-	nfs4_server_init(srv);
+	nfs4_server_init(srv, kinds);
 	return srv;
 }
 

@@ -15,7 +15,7 @@
  *     nfs4_recover.c      the work of that thread after a loss
  *     nfs4_cb_run.c       the callback service (nfs4_cb.h)
  *
- * A mount (nfs4_client.h) that uses a server is a struct nfs4_user here. The server reaches the
+ * A mount (nfs4_mount.h) that uses a server is a struct nfs4_user here. The server reaches the
  * user only through the user's table of upcalls. There may be several users, and none. Each user
  * has one reference to the server. The server ends with the last reference.
  *
@@ -41,7 +41,7 @@
 
 #include "nfsproto/common/nfs_backend.h"
 #include "nfsproto/v4/server/nfs4_cb.h"
-#include "nfsproto/v4/server/nfs4_compound.h"
+#include "nfsproto/v4/server/nfs4_kind.h"
 #include "nfsproto/v4/server/nfs4_slots.h"
 
 #define NFS4_MSEC  1000000ull
@@ -168,6 +168,7 @@ struct nfs4_server {
 	char name[256];
 	unsigned minor;
 	bool any_minor; /* minor may be lowered to the server's newest */
+	const struct nfs4_kind *kinds;
 	struct rpc_cred cred;
 	char owner[160];    /* co_ownerid */
 	char major_id[128]; /* so_major_id, printable */
@@ -231,15 +232,16 @@ struct nfs4_server {
 };
 
 /* Makes the server of p, not connected, with one reference. NULL: no memory, or no random numbers
- * (errno). */
-struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p);
+ * (errno). kinds: the table of nfs4_kind.h, constant. */
+struct nfs4_server *nfs4_server_new(
+	const struct nfs_mount_params *p, const struct nfs4_kind *kinds);
 struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
 /* Dropping the last reference gives back session and client ID, and disconnects. That blocks, for
  * some seconds at most. Not on a progress thread. NULL. */
 struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv);
 /* init: sets up the members that need a set-up. finish: no thread may be up. For nfs4_server_new()
  * and tests. */
-void nfs4_server_init(struct nfs4_server *srv);
+void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds);
 void nfs4_server_finish(struct nfs4_server *srv);
 /* Makes one more connection, which is not bound to a session. 0, or -1 with *e set, as
  * nfs_connect(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_task: one op on its way to a server: its kind, its state, and the ops that a thread waits
+ * nfs4_task: one op on its way to a server: its state, and the ops that a thread waits
  * for. Model: nfs4_task.c. Handling of replies: nfs4_task_reply.c.
  *
  * Every op knows its connection (be.v4.conn), through the connection its server, and its user
@@ -15,68 +15,8 @@
 
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
 
-struct nfs4_client;
 struct nfs4_deleg;
 struct nfs4_lockctx;
-
-/* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
-
-enum nfs4_kind_id { /* the types of nfs_client.h first, by the same numbers */
-	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the new object, if CREATE's reply lacked it */
-	NFS4_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
-	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
-	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
-	NFS4_K_OPEN_READ, /* OPEN with data; may be repeated, and is too large for the reply cache
-			   */
-	NFS4_K_OPEN_UNDO, /* CLOSE after an OPEN of which a later step failed */
-	NFS4_K_OPEN_MORE, /* OPEN again with the access that a lock needs */
-	NFS4_K_LOCKU,	  /* NFS_LOCK that unlocks */
-	NFS4_K_LOCK_FREE, /* FREE_STATEID of a lock-owner that holds nothing */
-	NFS4_K_CLONE,	  /* the first attempt at an NFS_COPY */
-	NFS4_K_OFFLOAD_STATUS, /* an NFS_COPY that the server carries out by itself */
-	NFS4_K_OFFLOAD_CANCEL, /* after an NFS_COPY that is no longer wanted */
-	NFS4_K_READ_PLUS,      /* an NFS_READ */
-	NFS4_K_APPEND,	       /* an NFS_WRITE at the end of the file */
-	NFS4_K_WRITE_SET,      /* an NFS_WRITE with SETATTR behind it */
-	/* from here on: the back end's own, see struct nfs4_sync */
-	NFS4_K_SEQUENCE,
-	NFS4_K_DELEGRETURN,
-	NFS4_K_DELEG_OPEN, /* a local open becomes a real one */
-	NFS4_K_DELEG_LOCK, /* a local lock likewise */
-	NFS4_K_EXCHANGE_ID,
-	NFS4_K_CREATE_SESSION,
-	NFS4_K_BIND,
-	NFS4_K_DESTROY_SESSION,
-	NFS4_K_DESTROY_CLIENTID,
-	NFS4_K_RECLAIM_COMPLETE,
-	NFS4_K_WALK,
-	NFS4_K_LOCATIONS, /* also an op that was answered NFS4ERR_MOVED */
-	NFS4_K_FSINFO,
-	NFS4_K_REOPEN,
-	NFS4_K_REDELEG, /* OPEN to have a delegation again */
-	NFS4_K_RELOCK,
-	NFS4_K_TEST_STATEID,
-	NFS4_K_FREE_STATEID,
-	NFS4_KINDS
-};
-
-#define NFS4_KF_CACHE 1u /* sa_cachethis: a second execution would not be the same */
-#define NFS4_KF_NOSEQ 2u /* goes without SEQUENCE and slot */
-
-struct nfs4_kind {
-	const char *name;
-	unsigned flags; /* NFS4_KF_* */
-	/* Puts the operations after SEQUENCE. */
-	void (*put)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
-	/* Walks the results. NFS_STATUS: the status in r. Not NFS_RECOVER. */
-	enum nfs_outcome (*get)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r);
-	/* For kinds that are about the server itself; such a kind has no put and get. */
-	void (*server_put)(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);
-	enum nfs_outcome (*server_get)(
-		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r);
-};
-
-extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
 
 /* nfs4_session_ops.c: the coders of kinds about the server itself */
 #define NFS4_SERVER_CODERS(x)                                                                      \
@@ -159,7 +99,7 @@ void nfs4_task_kick(struct nfs4_server *srv);
 /* Between nfs4_task.c and nfs4_task_reply.c. */
 static inline const struct nfs4_kind *nfs4_task_kind(const struct nfs_op *op)
 {
-	return &nfs4_kinds[op->be.v4.kind];
+	return &nfs4_task_server(op)->kinds[op->be.v4.kind];
 }
 /* The done of the call. */
 void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);

@@ -86,8 +86,8 @@ static struct inode *make(const char *name)
 static void checked(struct request *r)
 {
 	steps++;
-	error = r->u.unlink.error;
-	renamed = r->u.unlink.renamed;
+	error = unlink_of(r)->error;
+	renamed = unlink_of(r)->renamed;
 	if (!r->to_dir) /* else the request goes on */
 		request_end(r, 0);
 }
@@ -233,7 +233,7 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	opening_end(fs, ino);
 	silly_drop(fs, ino); /* as the file's last close does */
 	assert_non_null(ino->silly.name);
-	r->u.unlink.error = -EACCES;
+	unlink_of(r)->error = -EACCES;
 	silly_undo(r, ended);
 	assert_int_equal(steps, 2);
 	assert_true(exists("a"));

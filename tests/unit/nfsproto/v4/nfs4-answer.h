@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "tests/unit/nfsproto/wire/nfs4-any.h"
 
 struct answer {

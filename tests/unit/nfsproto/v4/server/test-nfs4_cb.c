@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};
@@ -72,7 +72,7 @@ static int setup(void **state)
 	struct peer *p = calloc(1, sizeof(*p));
 
 	p->srv.minor = 1;
-	nfs4_server_init(&p->srv);
+	nfs4_server_init(&p->srv, nfs4_kinds);
 	for (int i = 0; i < 2; i++) {
 		p->user[i].base.up = &upcalls;
 		nfs4_server_join(&p->srv, &p->user[i].base);

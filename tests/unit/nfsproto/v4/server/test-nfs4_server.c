@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -80,7 +80,7 @@ static struct nfs_mount_params params(struct fix *f)
 static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *users, unsigned n)
 {
 	struct nfs_mount_params p = params(f);
-	struct nfs4_server *srv = nfs4_server_new(&p);
+	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
 	struct err e = {.kind = ERR_NONE};
 
 	assert_non_null(srv);

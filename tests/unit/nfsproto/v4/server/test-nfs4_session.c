@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/server/nfs4_server.h"
+#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 /* Starts a server with this number of connections; NULL with *e set if the start fails; then the
@@ -32,7 +32,7 @@ static struct nfs4_server *start(struct fix *f, unsigned conns, struct err *e)
 		.timeo_ms = 60000,
 		.retrans = 1,
 	};
-	struct nfs4_server *srv = nfs4_server_new(&p);
+	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
 
 	assert_non_null(srv);
 	srv->conns_wanted = conns;
@@ -163,7 +163,7 @@ static void a_minor_version_is_found(void **state)
 		.vers_major = 4,
 		.pool = f->pool,
 		.connect_ms = 60000};
-	struct nfs4_server *srv = nfs4_server_new(&p);
+	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
 	struct err e = {.kind = ERR_NONE};
 
 	assert_int_equal(nfs4_server_start(srv, &p, &e), 0);

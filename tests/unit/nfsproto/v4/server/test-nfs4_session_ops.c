@@ -29,7 +29,7 @@ static int setup(void **state)
 {
 	struct session *t = calloc(1, sizeof(*t));
 
-	nfs4_server_init(&t->srv);
+	nfs4_server_init(&t->srv, nfs4_kinds);
 	t->srv.minor = 1;
 	t->srv.clientid = 4711;
 	t->srv.create_seq = 3;

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_lock_local: locks of a file with a write delegation to this mount (RFC 8881 section 10.4.2).
+ * No other client can have the file open, so all its locks are known here, and the server is not
+ * asked.
+ *
+ *     granted while the delegation is HELD --> local --> unlocked: the end
+ *                                                |---> returned: pushed, range by range
+ *                                                |        |---> the server has all: as any other
+ *                                                |        \---> not granted: suspect
+ *                                                \---> delegation lost: suspect
+ *
+ * A suspect lock is lost, unless the server has restarted and takes reclaims. Until the restart no
+ * other client can have had the lock, so the lock is reclaimed like any other.
+ *
+ * The locks of a file are either all local or all the server's, except for locks that are being
+ * pushed. A request that would break this rule waits in its context until the delegation has gone,
+ * or is certain again. An unlock of ranges that are not pushed yet need not wait.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define STALLED_MS 100u /* between two looks at waiting requests */
+
+/* The first context of fh from bucket *i, behind after; NULL at the end. */
+static struct nfs4_lockctx *next_of_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	unsigned *i, const struct nfs4_lockctx *after)
+{
+	struct nfs4_lockctx *ctx;
+
+	for (; *i < NFS4_LOCK_BUCKETS; ++*i, after = NULL)
+		for (ctx = after ? LIST_NEXT(after, link) : LIST_FIRST(&c->locks.bucket[*i]); ctx;
+			ctx = LIST_NEXT(ctx, link))
+			if (nfs_fh_equal(&ctx->fh, fh))
+				return ctx;
+	return NULL;
+}
+
+#define NFS4_FOREACH_CTX(c, ctx, fh, i)                                                            \
+	for (unsigned i = 0, once = 1; once; once = 0)                                             \
+		for ((ctx) = next_of_locked(c, fh, &(i), NULL); (ctx);                             \
+			(ctx) = next_of_locked(c, fh, &(i), ctx))
+
+void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local)
+{
+	if (local != ctx->local)
+		c->locks.nlocal += local ? 1u : -1u;
+	ctx->local = local;
+	ctx->pushed = false;
+}
+
+/* Has any owner locks of fh at the server, or may the server be granting any? */
+static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
+{
+	const struct nfs4_lockctx *ctx;
+	bool remote = false;
+
+	*local = false;
+	NFS4_FOREACH_CTX (c, ctx, fh, i) {
+		*local |= ctx->local;
+		remote |= ctx->local
+				  ? ctx->pushed
+				  : ctx->ranges.n || ctx->suspect || (ctx->busy && ctx->busy->asks);
+	}
+	return remote;
+}
+
+enum nfs4_lock_way nfs4_lock_way_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)
+{
+	const struct nfs4_lockctx *ctx = req->ctx;
+	bool local, remote, alone;
+
+	if (req->own.type != NFS_LOCK || req->doubtful)
+		return NFS4_LW_ASK;
+	if (req->type == F_UNLCK)
+		return ctx->local && ctx->pushed && !nfs4_server_quitting(c->srv, &c->user)
+			       ? NFS4_LW_WAIT
+			       : NFS4_LW_ASK;
+	alone = nfs4_deleg_is_alone(c, &ctx->fh);
+	if (!alone && !c->locks.nlocal)
+		return NFS4_LW_ASK;
+	remote = any_remote_locked(c, &ctx->fh, &local);
+	if (alone && !remote)
+		return NFS4_LW_LOCAL;
+	return local ? NFS4_LW_WAIT : NFS4_LW_ASK;
+}
+
+void nfs4_lock_stall_locked(struct nfs4_client *c)
+{
+	c->locks.stalled = true;
+	c->locks.stalled_ns = clock_ns() + STALLED_MS * NFS4_MSEC;
+	nfs4_state_poll(c->srv);
+}
+
+static void run_all(struct nfs4_client *c)
+{
+	size_t n;
+	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		nfs4_lockctx_run(c, list[i]);
+		nfs4_lockctx_unref(c, list[i]);
+	}
+	free(list);
+}
+
+bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next)
+{
+	bool due;
+
+	pthread_mutex_lock(&c->locks.lock);
+	due = c->locks.stalled && c->locks.stalled_ns <= now;
+	if (due)
+		c->locks.stalled = false;
+	else if (c->locks.stalled && c->locks.stalled_ns < *next)
+		*next = c->locks.stalled_ns;
+	pthread_mutex_unlock(&c->locks.lock);
+	if (due)
+		run_all(c);
+	return due;
+}
+
+bool nfs4_lock_take_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+{
+	struct nfs4_lockctx *ctx = req->ctx, *other;
+	bool write = req->type == F_WRLCK;
+
+	NFS4_FOREACH_CTX (c, other, &ctx->fh, i)
+		if (other != ctx &&
+			lock_ranges_conflict(&other->ranges, req->start, req->end, write))
+			return false;
+	lock_ranges_set(&ctx->ranges, req->start, req->end, write); /* there is room */
+	nfs4_lockctx_set_local_locked(c, ctx, true);
+	return true;
+}
+
+bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
+{
+	bool write = op->u.lockt.type == F_WRLCK, alone, local, answered;
+	const struct lock_range *g = NULL;
+	const struct nfs4_lockctx *ctx;
+
+	pthread_mutex_lock(&c->locks.lock);
+	alone = nfs4_deleg_is_alone(c, &op->u.lockt.fh);
+	answered = alone || c->locks.nlocal;
+	if (answered)
+		answered = !any_remote_locked(c, &op->u.lockt.fh, &local);
+	if (answered) {
+		NFS4_FOREACH_CTX (c, ctx, &op->u.lockt.fh, i) {
+			if (ctx->owner == op->u.lockt.owner)
+				continue;
+			g = lock_ranges_conflict(
+				&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write);
+			if (!g)
+				continue;
+			op->u.lockt.here = true;
+			op->u.lockt.holder = ctx->owner;
+			op->u.lockt.type = g->write ? F_WRLCK : F_RDLCK;
+			op->u.lockt.start = g->first;
+			op->u.lockt.end = g->last;
+			break;
+		}
+		answered = alone || g;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	if (answered && !g)
+		op->u.lockt.type = F_UNLCK;
+	return answered;
+}
+
+bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh)
+{
+	bool local = false;
+
+	pthread_mutex_lock(&c->locks.lock);
+	if (c->locks.nlocal)
+		any_remote_locked(c, fh, &local);
+	pthread_mutex_unlock(&c->locks.lock);
+	return local;
+}
+
+/* --- the delegation goes ---------------------------------------------------------------------- */
+
+struct nfs4_lockctx *nfs4_lock_push_next(
+	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g)
+{
+	struct nfs4_lockctx *ctx;
+
+	pthread_mutex_lock(&c->locks.lock);
+	NFS4_FOREACH_CTX (c, ctx, fh, i)
+		if (ctx->local)
+			break;
+	if (ctx) {
+		/* during an unmount, ranges that are being pushed may be unlocked, too */
+		if (!ctx->pushed || ctx->npushed >= ctx->ranges.n)
+			ctx->npushed = 0;
+		ctx->pushed = true;
+		*g = ctx->ranges.range[ctx->npushed];
+		ctx->refs++;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	return ctx;
+}
+
+static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+{
+	nfs4_lockctx_set_local_locked(c, ctx, false);
+	ctx->suspect = true;
+	nfs4_lockctx_judge_locked(c, ctx);
+}
+
+void nfs4_lock_pushed(
+	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push)
+{
+	bool ended = false;
+
+	pthread_mutex_lock(&c->locks.lock);
+	if (ctx->local && push == NFS4_PUSH_REFUSED) {
+		suspect_locked(c, ctx);
+		ended = true;
+	} else if (ctx->local && push == NFS4_PUSH_LEFT) {
+		ctx->npushed = 0; /* a second time does no harm */
+	} else if (ctx->local && ++ctx->npushed >= ctx->ranges.n) {
+		nfs4_lockctx_set_local_locked(c, ctx, false);
+		ctx->pushed_by = by;
+		ended = true;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	if (push == NFS4_PUSH_REFUSED) {
+		log_warn("%s: a lock of a file that was delegated was refused", c->srv->name);
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
+	}
+	if (ended)
+		run_all(c);
+	nfs4_lockctx_unref(c, ctx);
+}
+
+void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by)
+{
+	struct nfs4_lockctx *ctx;
+	bool any = false;
+
+	pthread_mutex_lock(&c->locks.lock);
+	NFS4_FOREACH_CTX (c, ctx, fh, i) {
+		if (!ctx->local && (!by || ctx->pushed_by != by || !ctx->ranges.n))
+			continue;
+		suspect_locked(c, ctx);
+		any = true;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	if (any)
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
+}
