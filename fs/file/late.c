@@ -17,15 +17,16 @@
 #include "fs/kernel/ending.h"
 #include "fs/file/flush.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define DRAIN_NS      (3 * NSEC_PER_SEC)
 #define DRAIN_POLL_NS 5000000
 
 struct lates {
-	pthread_mutex_t lock;		/* guards the members below, and request.late */
-	LIST_HEAD(, request) under_way; /* by request.late.link */
-	struct late_list waiting;
-	unsigned n; /* requests that are LATE */
+	struct mutex lock;				 /* also guards request.late */
+	GUARDED_BY(lock) LIST_HEAD(, request) under_way; /* by request.late.link */
+	struct late_list waiting GUARDED_BY(lock);
+	unsigned n GUARDED_BY(lock); /* requests that are LATE */
 };
 
 struct lates *lates_new(void)
@@ -34,7 +35,7 @@ struct lates *lates_new(void)
 
 	if (!l)
 		return NULL;
-	pthread_mutex_init(&l->lock, NULL);
+	mutex_init(&l->lock);
 	LIST_INIT(&l->under_way);
 	TAILQ_INIT(&l->waiting);
 	return l;
@@ -44,7 +45,7 @@ struct lates *lates_free(struct lates *l)
 {
 	if (!l)
 		return NULL;
-	pthread_mutex_destroy(&l->lock);
+	mutex_destroy(&l->lock);
 	free(l);
 	return NULL;
 }
@@ -57,18 +58,18 @@ static void answers(struct request *r)
 	struct lates *l = r->fs->lates;
 	struct inode *ino = NULL;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	if (!r->late.is) {
 		LIST_REMOVE(r, late.link);
 		ino = r->late.of;
 		r->late.of = NULL;
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	inode_unref(ino);
 }
 
-static bool meets_locked(
-	const struct lates *l, const struct inode *ino, uint64_t first, uint64_t last)
+static bool meets_locked(const struct lates *l, const struct inode *ino, uint64_t first,
+	uint64_t last) REQUIRES(l->lock)
 {
 	const struct request *r;
 
@@ -97,7 +98,7 @@ static void freed(struct request *r)
 
 	if (r->late.is) /* the kernel does not know that the file has changed */
 		change_doubt(r->fs, ino);
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	LIST_REMOVE(r, late.link);
 	r->late.of = NULL;
 	if (r->late.is) {
@@ -111,7 +112,7 @@ static void freed(struct request *r)
 		TAILQ_REMOVE(&l->waiting, w, late.wait);
 		TAILQ_INSERT_TAIL(&ready, w, late.wait);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	while ((w = TAILQ_FIRST(&ready))) {
 		TAILQ_REMOVE(&ready, w, late.wait);
 		go_on(w);
@@ -131,10 +132,10 @@ void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t l
 	r->late.last = last;
 	r->late.answers = answers;
 	r->late.freed = freed;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	r->late.of = inode_ref(ino);
 	LIST_INSERT_HEAD(&l->under_way, r, late.link);
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 void late_end(struct request *r)
@@ -153,9 +154,9 @@ bool late_meets(struct fs *fs, struct inode *ino, uint64_t first, uint64_t last)
 
 	if (!atomic_load(&ino->late))
 		return false;
-	pthread_mutex_lock(&fs->lates->lock);
+	mutex_lock(&fs->lates->lock);
 	any = meets_locked(fs->lates, ino, first, last);
-	pthread_mutex_unlock(&fs->lates->lock);
+	mutex_unlock(&fs->lates->lock);
 	return any;
 }
 
@@ -173,7 +174,7 @@ bool late_waits(
 	r->late.from = first;
 	r->late.to = last;
 	r->late.next = next;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	waits = meets_locked(l, ino, first, last);
 	/* late_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r) && !r->flush.closes;
@@ -183,7 +184,7 @@ bool late_waits(
 	}
 	if (waits && !gone)
 		TAILQ_INSERT_TAIL(&l->waiting, r, late.wait);
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	if (gone)
 		flush_end_killed(r);
 	return waits;
@@ -192,7 +193,7 @@ bool late_waits(
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* r, which changes a file, is answered but goes on. */
-static void make_late_locked(struct lates *l, struct request *r)
+static void make_late_locked(struct lates *l, struct request *r) REQUIRES(l->lock)
 {
 	r->late.is = true;
 	l->n++;
@@ -206,7 +207,7 @@ void late_end_gone(struct fs *fs)
 	struct lates *l = fs->lates;
 	struct request *r, *next;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	LIST_FOREACH (r, &l->under_way, late.link)
 		if (!r->late.is && request_is_gone(r))
 			make_late_locked(l, r);
@@ -221,7 +222,7 @@ void late_end_gone(struct fs *fs)
 		TAILQ_REMOVE(&l->waiting, r, late.wait);
 		TAILQ_INSERT_TAIL(&gone, r, late.wait);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, late.wait);
 		flush_end_killed(r);
@@ -232,9 +233,9 @@ static bool any(struct lates *l)
 {
 	bool any;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	any = l->n > 0;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return any;
 }
 
