@@ -50,7 +50,7 @@ static struct dirty_extent *at_or_behind(struct dirty_file *d, uint64_t off)
 
 static void count(struct dirty_file *d, enum dirty_state state, uint64_t n)
 {
-	atomic_fetch_add_explicit(&d->bytes[state], n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&d->bytes[state], n, memory_order_release);
 	if (state != DIRTY_UNSTABLE && !dirty_bytes(d, DIRTY_NEW) && !dirty_bytes(d, DIRTY_WRITING))
 		atomic_store(&d->end, 0);
 }

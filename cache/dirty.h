@@ -117,7 +117,7 @@ void dirty_finish(struct dirty_file *d);
 /* Any thread, without the lock. */
 static inline uint64_t dirty_bytes(const struct dirty_file *d, enum dirty_state state)
 {
-	return atomic_load_explicit(&d->bytes[state], memory_order_relaxed);
+	return atomic_load_explicit(&d->bytes[state], memory_order_acquire);
 }
 
 enum dirty_put {

@@ -197,6 +197,14 @@ static void gap_locked(struct filechange *f) REQUIRES(f->lock)
 			f->version = f->links->link[i].after;
 }
 
+/* May WRITEs of the group have made v within one tick of the server's clock? They have made the
+ * file longer, in any order. */
+static bool is_within(const struct filechange *f, const struct fileversion *v) REQUIRES(f->lock)
+{
+	return v->change == f->version.change && v->size >= f->first.size &&
+	       v->size <= f->version.size;
+}
+
 /* The version that another client left where the chain has a gap. No WRITE of this mount made the
  * version, and the version is no older than the end of the chain. NULL: each gap may come from a
  * server's loss of changes. */
@@ -206,7 +214,8 @@ static const struct fileversion *gap_from_locked(const struct filechange *f) REQ
 
 	for (unsigned i = 0; l && i < l->n; i++) {
 		const struct fileversion *before = &l->link[i].before;
-		bool made = before->change < f->version.change || sizes_have(&f->sizes, before);
+		bool made = before->change < f->version.change || sizes_have(&f->sizes, before) ||
+			    is_within(f, before);
 
 		for (unsigned k = 0; k < l->n && !made; k++)
 			made = same(before, &l->link[k].after);

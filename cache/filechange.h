@@ -56,9 +56,9 @@
  * any data from before such a change (writeback.h). Where the change attribute is a coarse time,
  * the older version may have the change attribute of the known one, and another size. Such a
  * version is a loss, too, if the file had the same size at an earlier moment of the same tick: the
- * size lies among the sizes that the server has told with this change attribute. If another client
- * has cut the file to such a size within the tick, data may be written again over the cut. The
- * kernel's client always writes its data again.
+ * size lies among the sizes that the server has told with this change attribute, or that WRITEs of
+ * this mount have passed. If another client has cut the file to such a size within the tick, data
+ * may be written again over the cut. The kernel's client always writes its data again.
  *
  * Lock. filechange.lock, a leaf, guards all fields that are not atomic. Any thread may call any
  * function. Times are clock_ns().

@@ -188,6 +188,18 @@ void filedata_given_up(struct filedata *d)
 	mutex_unlock(&d->lock);
 }
 
+bool filedata_safe(struct filedata *d)
+{
+	bool safe;
+
+	mutex_lock(&d->lock);
+	safe = !d->unkept && !d->unsafe;
+	if (safe)
+		clean_locked(d);
+	mutex_unlock(&d->lock);
+	return safe;
+}
+
 void filedata_open(struct filedata *d, struct filedata_view *v)
 {
 	mutex_lock(&d->lock);

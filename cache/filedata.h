@@ -128,6 +128,9 @@ uint64_t filedata_told(struct filedata *d);
 /* No copy is kept of such data any more. Without later unstable data no COMMIT is needed: the
  * failure of a COMMIT would be told as a new loss. */
 void filedata_given_up(struct filedata *d);
+/* Stable WRITEs have replaced all copies. True: there is no other unstable data, and no COMMIT is
+ * needed. */
+bool filedata_safe(struct filedata *d);
 
 /* An open file description begins. */
 void filedata_open(struct filedata *d, struct filedata_view *v);

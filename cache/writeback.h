@@ -26,6 +26,10 @@
  * a byte-range lock of this mount from the WRITE until now. No other client has changed those
  * bytes, so they are written again (nfs_lock_guard()).
  *
+ * A server's verifier may change again and again. After several changes the file's WRITEs are
+ * stable, and depend on no verifier, until all data is safe. So no program is told of a loss, and
+ * the data is not written again for ever.
+ *
  * A READ of the range would prove nothing: after a failed sync a server may read from memory bytes
  * that are not on the disk. One case stays unproved, over NFSv4 where the change attribute does not
  * count changes: a WRITE hides a change by another client just before the WRITE. If that WRITE is
@@ -117,7 +121,7 @@ struct writeback_wait {
 	bool refused;	 /* the server refused a COMMIT with cred, or cred is NULL */
 	uint64_t target; /* WRITEs with a smaller id must have ended; UINT64_MAX: not known yet */
 	uint64_t need;	 /* commits: a COMMIT with this gen or a later one must have ended */
-	unsigned rounds; /* other verifiers seen, in the units of COMMIT_ROUND */
+	unsigned rounds; /* COMMITs with another verifier */
 	TAILQ_ENTRY(writeback_wait) link;
 };
 
@@ -139,6 +143,8 @@ struct written {
 	uint64_t since GUARDED_BY(lock); /* when the oldest NEW extent was made, on clock_ns() */
 	/* when the oldest and the newest UNSTABLE extent became UNSTABLE, the oldest roughly */
 	uint64_t kept_since GUARDED_BY(lock), kept_last GUARDED_BY(lock);
+	/* other verifiers since all data was safe, or a COMMIT told of the same verifier */
+	unsigned others GUARDED_BY(lock);
 	bool committing GUARDED_BY(lock);
 	/* the last COMMIT failed: no other is sent until a caller waits */
 	bool stuck GUARDED_BY(lock);
@@ -213,12 +219,9 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
 /* The end in the file of the data that written_may_be_lost() means; 0: no such data. */
 uint64_t written_lost_end(struct written *f);
-/* Has the server lost data, and did the data become NEW after the time `sent`? A READ that was sent
- * before may have brought bytes of before the lost data. */
-static inline bool written_redone_since(const struct written *f, uint64_t sent)
-{
-	return atomic_load_explicit(&f->redone_at, memory_order_relaxed) >= sent;
-}
+/* May a READ of [off, off + len) that was sent at `sent` or later have brought bytes from before
+ * lost data? Yes, if the data may be lost, or has become NEW since. */
+bool written_may_miss(struct written *f, uint64_t off, uint64_t len, uint64_t sent);
 /* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Drops the
  * UNSTABLE data there that the server had at `since`: writing that data again would undo the
  * operation. */

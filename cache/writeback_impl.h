@@ -74,6 +74,8 @@ void written_all_sent_locked(struct written *f) REQUIRES(f->lock);
  * written_redone(): then, without the lock, sends the NEW data. */
 void written_redo_locked(struct written *f) REQUIRES(f->lock);
 void written_redone(struct written *f);
+/* Has the server's verifier changed several times? Then WRITEs are stable. */
+bool written_is_unsteady_locked(const struct written *f) REQUIRES(f->lock);
 /* nfs_lock_guard() for len bytes at off that `by`, a writer, has written. */
 uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len);
 /* More data of f is about to be UNSTABLE. */

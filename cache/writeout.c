@@ -231,12 +231,12 @@ static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsig
 }
 
 /* Makes x, which is about to be sent, carry the operation of w. Attributes may only be set behind
- * data that will not be written again. */
-static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w)
+ * data that will not be written again. safe: no data of the file will be, once x has ended. */
+static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w, bool safe)
 	REQUIRES(f->lock)
 {
 	if (x->n && run_len(x->run, x->n) <= f->all->wsize && rpc_same_cred(w->cred, x->by->cred) &&
-		(x->stable == NFS_FILE_SYNC || !w->then->set.mask)) {
+		(safe || !w->then->set.mask)) {
 		x->carries = true;
 		x->waiter = w;
 		x->then = (struct nfs_then){.set = w->then->set};
@@ -276,10 +276,11 @@ static bool send_run(
 	if (n) {
 		carries = w && w->then && is_last_locked(f, x->run, n);
 		stable |= carries && is_whole_locked(f, x->run, n);
-		write_begin_locked(f, x, n, stable && is_all_locked(f, x->run, n));
+		stable = stable && is_all_locked(f, x->run, n);
+		write_begin_locked(f, x, n, stable || written_is_unsteady_locked(f));
 	}
 	if (carries)
-		carry_locked(f, x, w);
+		carry_locked(f, x, w, stable);
 	mutex_unlock(&f->lock);
 	if (n) {
 		write_submit(x);

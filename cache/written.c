@@ -10,11 +10,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* With that many new verifiers during one wait, the server's verifier changes all the time. A
- * COMMIT counts COMMIT_ROUND, a WRITE 1: the WRITEs of several connections may tell of one restart
- * several times. */
-#define ROUNDS_MAX   8u
-#define COMMIT_ROUND 8u
+/* After that many other verifiers WRITEs are stable. The WRITEs of several connections may tell of
+ * one restart several times. */
+#define UNSTEADY 4u
+/* After that many COMMITs with another verifier during one wait, the wait ends with a loss. */
+#define ROUNDS_MAX 8u
 /* UNSTABLE data is committed when the last answer to a WRITE is COMMIT_IDLE_NS old, or when the
  * oldest such data is COMMIT_AGE_NS old. */
 #define COMMIT_IDLE_NS (5 * NSEC_PER_SEC)
@@ -22,14 +22,13 @@
 
 /* UNSTABLE data is to be written again, so every wait starts anew. The result of a COMMIT in flight
  * has no meaning for the waits any more. */
-static void begin_again_locked(struct written *f, unsigned round) REQUIRES(f->lock)
+static void begin_again_locked(struct written *f) REQUIRES(f->lock)
 {
 	struct writeback_wait *w;
 
 	TAILQ_FOREACH (w, &f->waits, link) {
 		w->target = UINT64_MAX;
 		w->commits = false;
-		w->rounds += round;
 	}
 }
 
@@ -71,6 +70,11 @@ bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
 	may = lost_at && dirty_unstable_since(&f->dirty, off, len, lost_at);
 	mutex_unlock(&f->lock);
 	return may;
+}
+
+bool written_may_miss(struct written *f, uint64_t off, uint64_t len, uint64_t sent)
+{
+	return written_may_be_lost(f, off, len) || atomic_load(&f->redone_at) >= sent;
 }
 
 uint64_t written_lost_end(struct written *f)
@@ -182,7 +186,7 @@ void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, u
 	dirty_cut_end(&f->dirty, &cut->dirty, off, len);
 	give_up_locked(f);
 	if (lost)
-		begin_again_locked(f, 0);
+		begin_again_locked(f);
 	written_list_locked(f);
 	mutex_unlock(&f->lock);
 	if (!lost)
@@ -240,6 +244,11 @@ void written_all_sent_locked(struct written *f) REQUIRES(f->lock)
 			w->target = f->next_id;
 }
 
+bool written_is_unsteady_locked(const struct written *f) REQUIRES(f->lock)
+{
+	return f->others >= UNSTEADY;
+}
+
 uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
 {
 	const struct writer *w = (const struct writer *)by;
@@ -250,14 +259,16 @@ uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
 void written_redo_locked(struct written *f) REQUIRES(f->lock)
 {
 	filedata_redone(f->data);
-	begin_again_locked(f, 1);
+	begin_again_locked(f);
+	f->others++;
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
+	/* before any data stops being UNSTABLE: written_may_miss() looks without the lock */
+	atomic_store(&f->redone_at, clock_ns());
 	dirty_redo(&f->dirty, filechange_replaced(&f->data->change), written_guard);
 	give_up_locked(f);
 	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
 		return;
-	atomic_store(&f->redone_at, clock_ns());
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);
 }
@@ -389,17 +400,20 @@ enum commit_refused written_refused(struct written *f, struct rpc_cred *by)
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 {
 	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
+	struct writeback_wait *w;
 
 	mutex_lock(&f->lock);
 	f->committing = false;
 	f->stuck = failed;
 	if (redo) {
-		begin_again_locked(f, COMMIT_ROUND - 1);
+		TAILQ_FOREACH (w, &f->waits, link)
+			w->rounds++;
 		written_redo_locked(f);
 	} else {
 		if (!failed) {
 			dirty_committed(&f->dirty, gen);
 			f->kept_since = clock_ns(); /* the rest became UNSTABLE meanwhile */
+			f->others = 0;
 		}
 		committed_locked(f, gen, &done);
 	}
@@ -413,7 +427,7 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w) REQUIRES
 {
 	const struct writeout *first = TAILQ_FIRST(&f->under_way);
 
-	if (w->rounds >= ROUNDS_MAX * COMMIT_ROUND) {
+	if (w->rounds >= ROUNDS_MAX) {
 		filedata_lost(f->data, -EIO);
 		return true;
 	}
@@ -424,6 +438,10 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w) REQUIRES
 	if (f->dirty.lost)
 		return false;
 	if (!filedata_dirty(f->data, &w->need))
+		return true;
+	/* stable WRITEs have made all safe, and the answer to a COMMIT would bring no news */
+	if (written_is_unsteady_locked(f) && !dirty_bytes(&f->dirty, DIRTY_UNSTABLE) &&
+		!filedata_at_risk(f->data))
 		return true;
 	w->commits = true;
 	return false;
@@ -445,6 +463,8 @@ void written_look(struct written *f)
 			commit = true;
 		}
 	}
+	if (written_is_unsteady_locked(f) && RB_EMPTY(&f->dirty.tree) && filedata_safe(f->data))
+		f->others = 0;
 	/* kept data takes room that other files may need soon */
 	if (!f->committing && !commit && !f->stuck && writeback_bytes(all) > all->limit / 2 &&
 		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)

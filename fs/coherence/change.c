@@ -91,18 +91,18 @@ void change_doubt_set_id(const struct fs *fs, struct inode *ino)
 		change_notify(fs, ino, -1);
 }
 
-bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born)
+bool change_goes_astray(const struct fs *fs, struct inode *ino, const struct told *told)
 {
 	uint64_t at;
 
-	if (!atomic_load(&ino->append.astray) && asked > atomic_load(&ino->append.astray_at))
+	if (!atomic_load(&ino->append.astray) && told->asked > atomic_load(&ino->append.astray_at))
 		return false;
 	/* The kernel itself discards attributes that it asked for before the last such append was
 	 * answered. A notification now would also discard the attributes that the appender asks
 	 * for. */
 	mutex_lock(&ino->view.notifying);
 	at = atomic_load(&ino->append.astray_at);
-	if (atomic_load(&ino->append.astray) || born > at)
+	if (atomic_load(&ino->append.astray) || told->born > at)
 		change_notify(fs, ino, -1);
 	mutex_unlock(&ino->view.notifying);
 	return true;

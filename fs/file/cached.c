@@ -210,8 +210,8 @@ static void look(struct request *r)
 		stats_add(&stats->joined, 1);
 	} else if (found == CACHE_HIT &&
 		   (order_overtaken(r) ||
-			   written_may_be_lost(
-				   &f->inode->written, io_of(r)->offset, r->batch.data.len) ||
+			   written_may_miss(&f->inode->written, io_of(r)->offset, r->batch.data.len,
+				   io_of(r)->sent) ||
 			   ends_too_early(f, io_of(r)->offset, r->batch.data.len, &hit) ||
 			   must_repeat(f, io_of(r)->offset, r->batch.data.len, &hit, r->born,
 				   r->pid))) {

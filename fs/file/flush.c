@@ -334,7 +334,8 @@ enum written_level flush_kept_level(struct inode *ino, uint64_t off, uint64_t le
 
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 {
-	uint64_t end = written_end(&ino->written), lost = written_lost_end(&ino->written);
+	/* in this order: lost data becomes NEW */
+	uint64_t lost = written_lost_end(&ino->written), end = written_end(&ino->written);
 
 	/* 0: all data is on the server, and the time of the last write_end() was noted before `end`
 	 * became 0 */

@@ -18,7 +18,7 @@ struct io_state {
 	bool writepage;	 /* the kernel writes back mapped pages */
 	bool asked;	 /* a READ: its parts are cut */
 	unsigned again;	 /* how often the server was asked again */
-	uint64_t sent;	 /* when the server was last asked */
+	uint64_t sent;	 /* when the server was last asked, or since then a READ began anew */
 
 	struct {		   /* of append.c: an append that lost its answer */
 		uint64_t at;	   /* offset at which the data may stand */

@@ -84,8 +84,11 @@ static struct believed_move *told_slot(struct believed *b, pid_t tid)
 	return slot;
 }
 
-void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now)
+void believed_told(struct believed *b, const struct told *told, uint64_t now)
 {
+	uint64_t size = told->attr->size;
+	pid_t tid = told->tid;
+
 	believed_heard(b, tid, now);
 	settle_by_time(b, now);
 	*told_slot(b, tid) = answer(tid, now);
@@ -93,7 +96,7 @@ void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, 
 		b->most = size;
 		b->less_at = 0;
 		move(b, tid, now);
-	} else if (born > b->thrown_at && born > others_until(b, tid)) {
+	} else if (told->born > b->thrown_at && told->born > others_until(b, tid)) {
 		b->less = b->less_at ? larger(b->less, size) : size;
 		b->less_by = b->less_at && b->less_by != tid ? 0 : tid;
 		b->less_at = b->less_at ? b->less_at : now;

@@ -34,6 +34,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fs/known/told.h"
+
 #define BELIEVED_TAKEN_NS   100000000u
 #define BELIEVED_HANDLED_NS 20000000u /* for believed_handled() */
 #define BELIEVED_TOLD	    4u
@@ -64,10 +66,10 @@ struct believed {
 	struct believed_move told[BELIEVED_TOLD];
 };
 
-/* An answer to thread tid also shows that the thread has handled all earlier answers.
+/* An answer to a thread also shows that the thread has handled all earlier answers.
  *
- * The daemon is about to tell thread tid a size. The daemon has read tid's request at `born`. */
-void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now);
+ * The daemon is about to tell a thread a size. */
+void believed_told(struct believed *b, const struct told *told, uint64_t now);
 /* The daemon is about to answer thread tid's write up to `end`. */
 void believed_wrote(struct believed *b, uint64_t end, pid_t tid, uint64_t now);
 /* The daemon is about to notify the kernel, and has notified the kernel. */
@@ -86,10 +88,11 @@ void believed_heard(struct believed *b, pid_t tid, uint64_t born);
 bool believed_handled(const struct believed *b, uint64_t now);
 /* May the kernel believe a larger size? */
 bool believed_more(struct believed *b, uint64_t size, uint64_t now);
-/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later. */
+/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later.
+ * The daemon last asked the server at `asked`. */
 struct believed_read {
 	pid_t tid;
-	uint64_t born, since;
+	uint64_t born, since, asked;
 };
 /* The answer to the READ ends at `end`, the end of the file. May the kernel believe a larger size,
  * and ignore `end`? *until: after this time a new READ can teach the kernel the end; UINT64_MAX:

@@ -449,19 +449,13 @@ static bool is_open(struct inode *ino)
 	return open;
 }
 
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	pid_t tid, unsigned writes, bool *lasts)
+bool inode_told(struct inode *ino, const struct told *told, bool *lasts)
 {
-	struct view_answer answer = {.attr = attr,
-		.asked = asked,
-		.born = born,
-		.tid = tid,
-		.writes = writes,
-		.open = is_open(ino)};
-	bool counts, news = view_told(&ino->view, &ino->attrs, &answer, lasts, &counts);
+	bool counts, news;
 
+	news = view_told(&ino->view, &ino->attrs, told, is_open(ino), lasts, &counts);
 	if (counts)
-		atomic_store_explicit(&ino->attrs.end, attr->size, memory_order_relaxed);
+		atomic_store_explicit(&ino->attrs.end, told->attr->size, memory_order_relaxed);
 	return news;
 }
 

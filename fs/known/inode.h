@@ -211,9 +211,8 @@ bool inode_left_since(struct inode_table *t, const struct nfs_fh *fh, uint64_t s
  * at `seen`: dirnames_until() with the time-out of dir's attributes. */
 uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max);
 
-/* Thread tid is about to be told attr: view_told(). */
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	pid_t tid, unsigned writes, bool *lasts);
+/* The kernel is about to be told attributes: view_told(). */
+bool inode_told(struct inode *ino, const struct told *told, bool *lasts);
 /* The server has told attr at an open: view_told_this(). */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
 

@@ -64,10 +64,9 @@ static void count_told_locked(struct view *v, uint64_t size, bool lasts) REQUIRE
 	v->passing_at = v->times;
 }
 
-static void told_locked(struct view *v, const struct view_answer *answer, bool lasts)
-	REQUIRES(v->lock)
+static void told_locked(struct view *v, const struct told *told, bool lasts) REQUIRES(v->lock)
 {
-	const struct nfs_attr *attr = answer->attr;
+	const struct nfs_attr *attr = told->attr;
 
 	if (lasts && !believes_locked(v)) {
 		v->several = false;
@@ -78,27 +77,27 @@ static void told_locked(struct view *v, const struct view_answer *answer, bool l
 			v->oldest = attr->change;
 	}
 	count_told_locked(v, attr->size, lasts);
-	believed_told(&v->believed, attr->size, answer->born, answer->tid, clock_ns());
-	atomic_store(&v->listener, answer->tid);
+	believed_told(&v->believed, told, clock_ns());
+	atomic_store(&v->listener, told->tid);
 	atomic_store(&v->blank, false);
 	atomic_store(&v->change, attr->change);
 	atomic_store(&v->size, attr->size);
 	v->rest = sum_of_rest(attr);
 }
 
-bool view_told(struct view *v, struct attrs *known, const struct view_answer *answer, bool *lasts,
+bool view_told(struct view *v, struct attrs *known, const struct told *told, bool open, bool *lasts,
 	bool *counts)
 {
 	uint64_t from;
 	bool old;
 
 	mutex_lock(&v->lock);
-	old = attrs_is_old(known, answer->attr, answer->asked, &from) ||
-	      atomic_load(&v->writes) != answer->writes;
-	*counts = !old && (answer->born >= v->notified_at || !answer->open);
-	*lasts = *lasts && *counts && answer->asked >= from;
+	old = attrs_is_old(known, told->attr, told->asked, &from) ||
+	      atomic_load(&v->writes) != told->writes;
+	*counts = !old && (told->born >= v->notified_at || !open);
+	*lasts = *lasts && *counts && told->asked >= from;
 	if (*counts)
-		told_locked(v, answer, *lasts);
+		told_locked(v, told, *lasts);
 	mutex_unlock(&v->lock);
 	if (*counts)
 		atomic_fetch_add_explicit(&v->count, 1, memory_order_relaxed);
@@ -277,13 +276,14 @@ bool view_ignores_end(
 	return ignores;
 }
 
-bool view_end_spoils(struct view *v, uint64_t born, uint64_t sent)
+bool view_end_spoils(struct view *v, const struct believed_read *read)
 {
 	bool changes, any;
 
 	mutex_lock(&v->lock);
-	changes = v->notified_at < born && (v->answered_at < born || v->answered_at >= sent);
-	any = v->asking || v->answered_at >= sent;
+	changes = v->notified_at < read->born &&
+		  (v->answered_at < read->born || v->answered_at >= read->asked);
+	any = v->asking || v->answered_at >= read->asked;
 	mutex_unlock(&v->lock);
 	return changes && any;
 }

@@ -36,6 +36,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fs/known/told.h"
 #include "fs/known/attrs.h"
 #include "fs/known/believed.h"
 #include "transport/lock.h"
@@ -86,18 +87,9 @@ struct view {
 void view_init(struct view *v);
 void view_finish(struct view *v);
 
-/* An answer with attributes. */
-struct view_answer {
-	const struct nfs_attr *attr;
-	uint64_t asked;	 /* when the server was asked for attr */
-	uint64_t born;	 /* when the daemon read the request */
-	pid_t tid;	 /* the thread that gets the answer; 0: not known */
-	unsigned writes; /* view.writes when the server was asked */
-	bool open;	 /* a process has the file open, so the kernel has the inode in use */
-};
-
-/* The kernel is about to be told attributes. known: the newest attributes. *lasts: the kernel may
- * believe the answer for a while; becomes false if the attributes were invalidated since.
+/* The kernel is about to be told attributes. known: the newest attributes. open: a process has the
+ * file open, so the kernel has the inode in use. *lasts: the kernel may believe the answer for a
+ * while; becomes false if the attributes were invalidated since.
  *
  * False: the kernel must not be told the attributes. Either a newer version is known by now
  * (attrs_is_old()), or the kernel has written since view.writes was `writes`: the size may be from
@@ -105,7 +97,7 @@ struct view_answer {
  *
  * An answer to a question from before the last notification does not count if the file is open: the
  * kernel discards such an answer. *counts: the answer counts. */
-bool view_told(struct view *v, struct attrs *known, const struct view_answer *answer, bool *lasts,
+bool view_told(struct view *v, struct attrs *known, const struct told *told, bool open, bool *lasts,
 	bool *counts);
 /* The kernel has written up to end, and knows the size from the write. */
 void view_wrote(struct view *v, uint64_t end, pid_t tid);
@@ -158,13 +150,12 @@ bool view_is_quiet(struct view *v);
 /* The answer to the READ ends at `end`, where the file ends: believed_ignores(). */
 bool view_ignores_end(
 	struct view *v, uint64_t end, const struct believed_read *read, uint64_t *until);
-/* The kernel has sent a READ at `born` that begins behind the end of the file, according to the
- * server, last asked at `sent`. Would the empty answer make the kernel discard attributes in
- * flight? Not if, since `born`, the kernel's attributes were invalidated, or the kernel has got
- * attributes that it asked for later: the empty answer then changes nothing. The kernel has got
- * attributes if it was answered before `sent`: the process that asked has had a round trip's time
- * to handle the answer. */
-bool view_end_spoils(struct view *v, uint64_t born, uint64_t sent);
+/* The READ begins behind the end of the file, according to the server. Would the empty answer make
+ * the kernel discard attributes in flight? Not if, since read.born, the kernel's attributes were
+ * invalidated, or the kernel has got attributes that it asked for later: the empty answer then
+ * changes nothing. The kernel has got attributes if it was answered before read.asked: the process
+ * that asked has had a round trip's time to handle the answer. */
+bool view_end_spoils(struct view *v, const struct believed_read *read);
 
 /* Process pid opens the file, and the server has told attr. silly: the name is a silly one. True:
  * the kernel must look the name up again before the open. The kernel opens the file that the name

@@ -97,25 +97,31 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 	const char *name = rec->text + rec->fhlen;
 	struct inode *ino = believe(out, p, rec, now);
 	struct nfs_attr attr;
-	uint64_t seen;
+	struct told told = {
+		.attr = &rec->attr,
+		.asked = p->asked,
+		.name_asked = p->asked,
+		.born = now,
+		.tid = tid_of(out),
+	};
 
 	if (ino) {
 		entry_note_attr(fs, ino, &rec->attr, p->asked);
 		if (entry_may_tell(ino)) {
-			entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now,
-				tid_of(out), e);
+			entry_fill(fs, dir, name, ino, &told, e);
 			return ino;
 		}
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
 	}
-	ino = known(fs, rec, &attr, &seen);
+	told.attr = &attr;
+	ino = known(fs, rec, &attr, &told.asked);
 	if (!ino || !entry_believed(fs, dir, p->asked) || !entry_may_tell(ino) ||
-		turn_forbids(ino, tid_of(out), attr.size) || !inode_hold(fs->inodes, ino)) {
+		turn_forbids(ino, told.tid, attr.size) || !inode_hold(fs->inodes, ino)) {
 		inode_unref(ino);
 		return NULL;
 	}
-	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, now, tid_of(out), e);
+	entry_fill_known(fs, dir, name, ino, &told, e);
 	inode_unref(ino); /* the kernel has a lookup */
 	return ino;
 }

@@ -30,36 +30,37 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-/* False: the kernel must not believe now, which was asked for at `asked`, for any time. */
-static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked,
-	uint64_t born, pid_t tid, bool may_last)
+/* *now: the newest attributes known. False: the kernel must not believe them for any time. */
+static bool tell(struct fs *fs, struct inode *ino, const struct told *told, bool may_last,
+	struct nfs_attr *now)
 {
-	uint64_t as_of = asked; /* when the server was asked for now */
-	uint64_t size = now->size;
-	unsigned writes;
+	uint64_t asked = told->asked, size = told->attr->size;
+	struct told newest = *told;
 	bool lasts;
 
+	*now = *told->attr;
+	newest.attr = now;
 	do {
-		writes = atomic_load(&ino->view.writes);
+		newest.writes = atomic_load(&ino->view.writes);
 		now->size = size;
 		/* the thread that noted the attributes may not have handled the data yet */
-		if (attrs_newer(&ino->attrs, now, &as_of))
+		if (attrs_newer(&ino->attrs, now, &newest.asked))
 			change_told(ino, now, asked);
 		size = now->size;
 		now->size = flush_size(ino, size, asked);
-		if (change_goes_astray(fs, ino, asked, born))
+		if (change_goes_astray(fs, ino, told))
 			return false;
 		lasts = may_last;
-	} while (!inode_told(ino, now, as_of, born, tid, writes, &lasts));
+	} while (!inode_told(ino, &newest, &lasts));
 	return lasts;
 }
 
-void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	uint64_t born, pid_t tid, double *timeout, struct stat *st)
+void entry_stat(
+	struct fs *fs, struct inode *ino, const struct told *told, double *timeout, struct stat *st)
 {
-	struct nfs_attr now = *a;
+	struct nfs_attr now;
 
-	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly.going))
+	if (!tell(fs, ino, told, *timeout > 0, &now) || atomic_load(&ino->silly.going))
 		*timeout = 0;
 	if (opening_settling(ino)) /* the times are not set yet */
 		now.atime = now.mtime = now.ctime;
@@ -169,7 +170,7 @@ void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr 
 		dirnames_doubt(&dir->dirnames);
 }
 
-uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
 {
 	return a->have && a->before
 		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, seen)
@@ -197,51 +198,51 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 
 /* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So the
  * kernel may believe the name no longer than the attributes, which show a change of the link. */
-static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
-	uint64_t born, pid_t tid, struct fuse_entry_param *e)
+static void fill_stat(
+	struct fs *fs, struct inode *ino, const struct told *told, struct fuse_entry_param *e)
 {
-	entry_stat(fs, ino, a, seen, born, tid, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, told, &e->attr_timeout, &e->attr);
 	if (ino->type == NFS_LNK && e->entry_timeout > e->attr_timeout)
 		e->entry_timeout = e->attr_timeout;
 }
 
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
-	struct fuse_entry_param *e)
+	const struct told *told, struct fuse_entry_param *e)
 {
-	uint64_t time = entry_time(fs, dir, name_seen);
+	uint64_t asked = told->asked, name_asked = told->name_asked;
+	uint64_t time = entry_time(fs, dir, name_asked);
 
-	change_told(ino, a, seen);
+	change_told(ino, told->attr, asked);
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_left(fs, ino, a, seen),
+		.attr_timeout =
+			is_passing(ino, asked) ? 0 : entry_attr_left(fs, ino, told->attr, asked),
 	};
-	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
-		!taken_back(dir, seen, name_seen))
+	if (names_put(fs->names, dir, name, ino, name_asked, time) &&
+		!taken_back(dir, asked, name_asked))
 		e->entry_timeout = seconds(time);
-	fill_stat(fs, ino, a, seen, born, tid, e);
+	fill_stat(fs, ino, told, e);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
-	struct fuse_entry_param *e)
+	const struct told *told, struct fuse_entry_param *e)
 {
-	uint64_t time = entry_time(fs, dir, name_seen), since = entry_attr_since(fs, ino);
+	uint64_t asked = told->asked, name_asked = told->name_asked;
+	uint64_t time = entry_time(fs, dir, name_asked), since = entry_attr_since(fs, ino);
 
-	change_told(ino, a, seen);
+	change_told(ino, told->attr, asked);
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = is_passing(ino, seen)  ? 0
+		.attr_timeout = is_passing(ino, asked) ? 0
 				: deleg_since(fs, ino) ? fs->opt->acregmax
-				: seen > since	       ? seconds(seen - since)
-						       : 0,
+						       : seconds(clock_age(asked, since)),
 	};
-	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
-		!taken_back(dir, born, name_seen))
+	if (names_put(fs->names, dir, name, ino, name_asked, time) &&
+		!taken_back(dir, told->born, name_asked))
 		e->entry_timeout = seconds(time);
-	fill_stat(fs, ino, a, seen, born, tid, e);
+	fill_stat(fs, ino, told, e);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)
@@ -258,23 +259,17 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 static void reply(struct request *r)
 {
 	struct inode *ino = entry_of(r)->inode;
-	/* the kernel takes attributes of a new file in any case: they count as asked for now */
-	uint64_t born = r->turn_since ? r->born : entry_of(r)->asked;
 	struct fuse_entry_param e;
 
-	entry_fill(r->fs, r->dir, r->name, ino, entry_of(r)->attr, entry_of(r)->asked,
-		entry_of(r)->name_seen, born, r->pid, &e);
+	entry_fill(r->fs, r->dir, r->name, ino, &entry_of(r)->told, &e);
 	entry_reply(r, ino, &e);
 }
 
-static void end_with(struct request *r, struct inode *ino, const struct nfs_attr *attr,
-	uint64_t seen, uint64_t name_seen)
+static void end_with(struct request *r, struct inode *ino, const struct told *told)
 {
 	entry_of(r)->inode = ino;
-	entry_of(r)->attr = attr;
-	entry_of(r)->asked = seen;
-	entry_of(r)->name_seen = name_seen;
-	entry_note_attr(r->fs, ino, attr, seen);
+	entry_of(r)->told = *told;
+	entry_note_attr(r->fs, ino, told->attr, told->asked);
 	if (atomic_exchange(&ino->attrs.relinked, false)) {
 		if (!r->inode)
 			r->inode = inode_ref(ino);
@@ -284,13 +279,12 @@ static void end_with(struct request *r, struct inode *ino, const struct nfs_attr
 	}
 }
 
-void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
-	uint64_t seen, uint64_t name_seen)
+void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct told *told)
 {
-	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
+	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, told->attr);
 
 	if (ino)
-		end_with(r, ino, attr, seen, name_seen);
+		end_with(r, ino, told);
 	else
 		request_end(r, error ? error : -ENOMEM);
 }
@@ -498,6 +492,7 @@ void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
 	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
+	struct told told;
 
 	if (error)
 		entry_not_made(r, error);
@@ -508,7 +503,8 @@ void entry_end_made(
 	}
 	if (attr->type == NFS_DIR && entry_keeps_names(r->fs, ino))
 		made_dir(r, ino, attr);
-	end_with(r, ino, attr, clock_ns(), clock_ns());
+	told = told_now(attr, r->pid);
+	end_with(r, ino, &told);
 }
 
 uint32_t entry_access_bits(const struct inode *ino)

@@ -33,12 +33,10 @@
 
 /* The state of a LOOKUP, and of each operation that makes a name. */
 struct entry_state {
-	/* The answer: an inode with a lookup for the kernel, the inode's attributes in an op of
-	 * this request, and when the server was asked for them. */
+	/* The answer: an inode with a lookup for the kernel, and the inode's attributes in an op of
+	 * this request. */
 	struct inode *inode;
-	const struct nfs_attr *attr;
-	uint64_t asked;
-	uint64_t name_seen; /* from this time on the name stands for inode */
+	struct told told;
 };
 
 static inline struct entry_state *entry_of(const struct request *r)
@@ -53,13 +51,11 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
  * `seen`, from now on. */
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
-/* Converts a, attributes of ino that the server was asked for at `asked`, for stat(2). Notes that
- * thread tid (0: not known), which has asked at `born`, is told a, and that the kernel may believe
- * a for *timeout seconds. *timeout becomes 0 if the attributes were invalidated meanwhile. The
- * caller works out *timeout after change_told(). The kernel takes attributes after its own changes
- * at any time: born is then now. */
-void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	uint64_t born, pid_t tid, double *timeout, struct stat *st);
+/* Converts attributes of ino for stat(2). Notes that the kernel is told them, and that the kernel
+ * may believe them for *timeout seconds. *timeout becomes 0 if the attributes were invalidated
+ * meanwhile. The caller works out *timeout after change_told(). */
+void entry_stat(struct fs *fs, struct inode *ino, const struct told *told, double *timeout,
+	struct stat *st);
 /* The server, asked at `seen`, has told a: notes these attributes of ino. If a user may have lost
  * the right to search ino, invalidates the names in ino in the kernel. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
@@ -73,29 +69,25 @@ bool entry_wants_dir(const struct fs *fs);
  * client has changed the directory, all names in dir are invalidated, here and in the kernel. */
 void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
 /* The time from which the name in dir counts that came in the same answer (dirnames_as_of()). */
-uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
 /* May the kernel be told known attributes of ino? If not, the server is asked: names in ino are
  * being invalidated, or ino is a symbolic link and the kernel may have its old target. */
 bool entry_may_tell(struct inode *ino);
 /* Is an answer about a name in dir believed if the server was asked at `seen`? */
 bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
 
-/* Fills e for name in dir, from a, which has been noted, and ino, from inode_lookup(). The server
- * was asked at `seen`, and has let the caller search dir. The name counts from name_seen on. born:
- * as for entry_stat(). */
+/* Fills e for name in dir, from attributes that have been noted, and ino, from inode_lookup(). The
+ * server has let the caller search dir. */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
-	struct fuse_entry_param *e);
+	const struct told *told, struct fuse_entry_param *e);
 /* entry_fill() from known attributes. */
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
-	struct fuse_entry_param *e);
+	const struct told *told, struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
-/* Ends r with an entry for r->name in r->dir, with handle fh, or with error if error is not 0.
- * attr lies in an op of r, and was asked for at `seen`. The name counts from name_seen on. */
-void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
-	uint64_t seen, uint64_t name_seen);
+/* Ends r with an entry for r->name in r->dir, with handle fh, or with error if error is not 0. The
+ * attributes lie in an op of r. */
+void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct told *told);
 /* entry_end() for a name that r has just made. */
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);

@@ -188,11 +188,11 @@ static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, st
 bool listed_lookup(struct request *r, uint64_t seen)
 {
 	struct fs *fs = r->fs;
-	struct fuse_entry_param entry;
 	struct nfs_attr attr;
+	struct told told = {.attr = &attr, .born = r->born, .tid = r->pid};
+	struct fuse_entry_param entry;
 	struct inode *ino;
 	struct listed e;
-	uint64_t as_of;
 
 	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= seen ||
 		!name_is_young(fs, r->dir, e.asked) ||
@@ -201,12 +201,13 @@ bool listed_lookup(struct request *r, uint64_t seen)
 	ino = inode_for(fs, &e);
 	if (!ino)
 		return false;
-	if (!attr_of(fs, ino, &e, &attr, &as_of) || turn_forbids(ino, r->pid, attr.size)) {
+	if (!attr_of(fs, ino, &e, &attr, &told.asked) || turn_forbids(ino, r->pid, attr.size)) {
 		inode_forget(fs->inodes, ino, 1);
 		return false;
 	}
 	listings_earn(fs, LISTED_EARNS);
-	entry_fill_known(fs, r->dir, r->name, ino, &attr, as_of, e.asked, r->born, r->pid, &entry);
+	told.name_asked = e.asked;
+	entry_fill_known(fs, r->dir, r->name, ino, &told, &entry);
 	entry_reply(r, ino, &entry);
 	return true;
 }

@@ -72,21 +72,24 @@ static void create_reply(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	bool late = op->u.open.times_left;
 	struct inode *ino = r->inode;
-	uint64_t alone = deleg_note(r->fs, ino, op, r->born);
-	uint64_t asked = open_of(r)->found ? alone : clock_ns();
+	uint64_t as_of = deleg_note(r->fs, ino, op, r->born);
+	struct told told = told_now(&op->u.open.attr, r->pid);
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
 	struct fuse_entry_param e;
 	struct fuse_file_info fi;
 	fuse_req_t fuse;
 
-	entry_note_attr(fs, ino, &op->u.open.attr, asked);
+	if (open_of(r)->found) {
+		told.asked = as_of;
+		told.born = r->born;
+	}
+	entry_note_attr(fs, ino, told.attr, told.asked);
 	if (op->u.open.have_access)
-		attrs_note_access(
-			&ino->attrs, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
-	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, asked, clock_ns(),
-		open_of(r)->found ? r->born : asked, r->pid, &e);
-	fi = file_info(fs, f, &op->u.open.attr, asked);
+		attrs_note_access(&ino->attrs, &r->batch.cred, op->u.open.want, op->u.open.allowed,
+			told.asked);
+	entry_fill(fs, r->dir, r->name, ino, &told, &e);
+	fi = file_info(fs, f, told.attr, told.asked);
 	if (late) {
 		opening_settle_begin(ino);
 		if (e.attr_timeout > fs->opt->acregmin) /* the times are only about right */

@@ -53,6 +53,7 @@ static struct request *io_request(
 	r->file = f;
 	io_of(r)->offset = off;
 	io_of(r)->flags = fi->flags;
+	io_of(r)->sent = r->born;
 	return r;
 }
 
@@ -120,6 +121,7 @@ static int read_part(struct request *r, struct part *p)
 static bool must_ask_again(struct request *r, uint32_t n)
 {
 	struct inode *ino = r->file->inode;
+	struct believed_read read = {.tid = r->pid, .born = r->born, .asked = io_of(r)->sent};
 	uint64_t end = io_of(r)->offset + n;
 
 	if (n == r->batch.data.len || (io_of(r)->flags | r->file->flags) & O_DIRECT ||
@@ -127,7 +129,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 		return false;
 	if (repeat_is_outgrown(r, end))
 		return true;
-	return !n && io_of(r)->offset && view_end_spoils(&ino->view, r->born, io_of(r)->sent);
+	return !n && io_of(r)->offset && view_end_spoils(&ino->view, &read);
 }
 
 static void read_reply(struct request *r, uint32_t n)
@@ -166,8 +168,7 @@ static bool may_be_lost(struct request *r)
 {
 	struct written *w = &r->file->inode->written;
 
-	return (written_may_be_lost(w, io_of(r)->offset, r->batch.data.len) ||
-		       written_redone_since(w, io_of(r)->sent)) &&
+	return written_may_miss(w, io_of(r)->offset, r->batch.data.len, io_of(r)->sent) &&
 	       io_of(r)->again++ < REPEAT_ASKS;
 }
 
@@ -218,9 +219,10 @@ static bool read_cut(struct request *r)
 /* Asks the server for all of r. */
 static void ask(struct request *r)
 {
+	uint64_t now = clock_ns();
 	struct part *p;
 
-	if (order_overtaken(r)) {
+	if (order_overtaken(r) || may_be_lost(r)) {
 		read_begin(r);
 		return;
 	}
@@ -229,7 +231,7 @@ static void ask(struct request *r)
 		return;
 	}
 	io_of(r)->asked = true;
-	io_of(r)->sent = clock_ns();
+	io_of(r)->sent = now;
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
@@ -251,6 +253,7 @@ static void read_begin(struct request *r)
 
 	if (!(io_of(r)->flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
+	io_of(r)->sent = clock_ns();
 	if (!flush_before_read(ino, io_of(r)->offset, r->batch.data.len) ||
 		!flush_waits(r, ino, flush_kept_level(ino, io_of(r)->offset, r->batch.data.len),
 			read_flushed))

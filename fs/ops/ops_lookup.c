@@ -32,7 +32,7 @@ static void lookup_send(struct request *r)
 static void lookup_again(struct request *r)
 {
 	r->inode = inode_unref(r->inode);
-	entry_of(r)->asked = clock_ns();
+	entry_of(r)->told.asked = clock_ns();
 	lookup_send(r);
 }
 
@@ -51,11 +51,17 @@ static bool lookup_waits(struct request *r, const struct nfs_op *op)
 
 static void lookup_done(struct request *r)
 {
-	uint64_t seen, asked = entry_of(r)->asked ? entry_of(r)->asked : r->born;
 	struct nfs_op *op = &r->batch.first.op;
+	struct told told;
 
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
-	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
+	told = (struct told){
+		.attr = &op->u.lookup.attr,
+		.asked = entry_of(r)->told.asked ? entry_of(r)->told.asked : r->born,
+		.name_asked = entry_name_asked(r->dir, &op->u.lookup.dir_attr, r->born),
+		.born = r->born,
+		.tid = r->pid,
+	};
 	/* The server tells the file of a name, or ENOENT, only to users that may search. */
 	if (!op->error || op->error == -ENOENT)
 		attrs_note_access(&r->dir->attrs, &r->batch.cred, NFS_ACCESS_LOOKUP,
@@ -64,13 +70,13 @@ static void lookup_done(struct request *r)
 		retry_let_go(r->fs, r->pid);
 	if (op->error == -ENOENT) {
 		lister_missed(r->fs, r->dir, &r->batch.cred);
-		entry_end_absent(r, seen);
+		entry_end_absent(r, told.name_asked);
 	} else {
 		if (lookup_waits(r, op))
 			return;
 		if (!op->error)
 			lister_found(r->fs, r->dir, &r->batch.cred, op->u.lookup.attr.type);
-		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, asked, seen);
+		entry_end(r, op->error, &op->u.lookup.fh, &told);
 	}
 }
 
@@ -86,19 +92,19 @@ static bool may_search(struct request *r)
 
 /* The file of r->name is known. If valid attributes of the file are known, too, ends r and returns
  * true. */
-static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_seen)
+static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_asked)
 {
-	struct nfs_op *op = &r->batch.first.op;
+	struct nfs_attr attr;
+	struct told told = {
+		.attr = &attr, .name_asked = name_asked, .born = r->born, .tid = r->pid};
 	struct fs *fs = r->fs;
 	struct fuse_entry_param e;
-	uint64_t seen;
 
-	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
-		!entry_may_tell(ino) || turn_forbids(ino, r->pid, op->u.lookup.attr.size) ||
+	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &attr, &told.asked) ||
+		!entry_may_tell(ino) || turn_forbids(ino, r->pid, attr.size) ||
 		!inode_hold(fs->inodes, ino))
 		return false;
-	entry_fill_known(
-		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, r->pid, &e);
+	entry_fill_known(fs, r->dir, r->name, ino, &told, &e);
 	entry_reply(r, ino, &e);
 	return true;
 }

@@ -26,7 +26,7 @@
 
 struct getattr_state {
 	uint64_t asked; /* when the server was asked */
-	uint64_t born;	/* as in entry_stat() */
+	uint64_t born;	/* as in struct told */
 	bool reads;	/* on behalf of a READ, which must know the end of the file */
 };
 
@@ -79,9 +79,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* Answers with a, which the server was asked for at `asked`, and which the kernel may believe from
- * then on. born: as in entry_stat(). */
-static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t born)
+/* The kernel may believe the attributes from told.asked on. */
+static void end_attr(struct request *r, struct told told)
 {
 	fuse_req_t fuse = request_take_fuse(r);
 	double timeout;
@@ -91,10 +90,10 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 		request_free(r);
 		return;
 	}
-	change_told(r->inode, a, asked);
-	timeout = entry_attr_left(r->fs, r->inode, a, asked);
+	change_told(r->inode, told.attr, told.asked);
+	timeout = entry_attr_left(r->fs, r->inode, told.attr, told.asked);
 
-	entry_stat(r->fs, r->inode, a, asked, born, r->pid, &timeout, &st);
+	entry_stat(r->fs, r->inode, &told, &timeout, &st);
 	turn_told(r->fs, r->inode, r->pid, (uint64_t)st.st_size);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -104,11 +103,15 @@ static void getattr_begin(struct request *r);
 
 static void getattr_end(struct request *r)
 {
-	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
-	uint64_t asked = getattr_of(r)->asked;
+	struct told told = {
+		.attr = &r->batch.first.op.u.getattr.attr,
+		.asked = getattr_of(r)->asked,
+		.born = getattr_of(r)->born,
+		.tid = r->pid,
+	};
 
-	if (!turn_waits(r, flush_size(r->inode, a->size, asked), getattr_begin))
-		end_attr(r, a, asked, getattr_of(r)->born);
+	if (!turn_waits(r, flush_size(r->inode, told.attr->size, told.asked), getattr_begin))
+		end_attr(r, told);
 }
 
 /* Answers from known attributes, if the kernel asks
@@ -169,7 +172,7 @@ static void getattr_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error == -ESTALE && attrs_removed(&r->inode->attrs, &op->u.getattr.attr)) {
-		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
+		end_attr(r, told_now(&op->u.getattr.attr, r->pid));
 		return;
 	}
 	if (op->error) {
@@ -235,7 +238,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
 	if (setattr_of(r)->set.mask & NFS_SET_SIZE)
 		view_cut(&r->inode->view, a->size, r->pid);
-	end_attr(r, a, clock_ns(), clock_ns());
+	end_attr(r, told_now(a, r->pid));
 }
 
 static void setattr_done(struct request *r)

@@ -8,14 +8,32 @@
  *     ... ops ...
  *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/nfs4_client.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/v4/mount/nfs4_deleg_along.h"
+#include "nfsproto/v4/mount/nfs4_deleg_recover.h"
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_disowned.h"
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/mount/nfs4_lock_wait.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/mount/nfs4_locking.h"
+#include "nfsproto/v4/mount/nfs4_names.h"
+#include "nfsproto/v4/mount/nfs4_open_recover.h"
+#include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/nfs4_backend.h"
+#include "nfsproto/v4/nfs4_export.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/ops/nfs4_locations.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/ops/nfs4_ops_xattr.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -162,7 +180,7 @@ struct nfs_client *nfs4_mount_on(
 		client_free(c, 0, 0);
 		return NULL;
 	}
-	if (nfs4_mount_walk(c, p, e)) {
+	if (nfs4_export_walk(c, p, e)) {
 		nfs4_unmount(&c->base);
 		return NULL;
 	}
@@ -246,7 +264,7 @@ static enum nfs_outcome up_failed(
 	case NFS4ERR_EXPIRED:
 	case NFS4ERR_ADMIN_REVOKED:
 	case NFS4ERR_DELEG_REVOKED:
-		return nfs4_open_disowned(c, op, status, ms);
+		return nfs4_disowned(c, op, status, ms);
 	default:
 		/* executed: for nfs4_lockreq.c the same as an unreadable answer */
 		if (status == NFS4ERR_RETRY_UNCACHED_REP && op->type == NFS_LOCK)
@@ -375,18 +393,6 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 
 /* --- operations ---------------------------------------------------------------------------- */
 
-void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)
-{
-	nfs4_task_bind(op, nfs4_server_pick(c->srv), &c->user, kind);
-}
-
-int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
-	unsigned timeout_ms)
-{
-	return nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user, o ? &o->own.cred : &c->cred, o,
-		s, kind, timeout_ms);
-}
-
 static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 {
 	struct nfs4_client *c = nfs4_client(base);
@@ -404,6 +410,12 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		return;
 	}
 	if (op->type == NFS_CLOSE) {
+		op->u.close.attr.have = false;
+		if (nfs4_lock_defers_close(c, op->u.close.open, false)) {
+			op->error = 0;
+			op->done(op);
+			return;
+		}
 		nfs4_close_submit(c, op);
 		return;
 	}

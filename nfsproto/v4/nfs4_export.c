@@ -5,12 +5,13 @@
  * and a sentence for each way that a step can fail. The calls: nfs4_walk.c. If the server loses the
  * session meanwhile, the state manager makes another, and the step is taken again.
  */
+#include "nfsproto/v4/nfs4_export.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -73,7 +74,7 @@ static int next_names(const char **path, char *buf, size_t *offs)
 
 static int run_walk(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
-	return nfs4_mount_run(c, NULL, s, NFS4_K_WALK, ms);
+	return nfs4_mount_run(c, s, NFS4_K_WALK, ms);
 }
 
 /* The LOOKUP of name failed. */
@@ -110,7 +111,7 @@ static void walk_error(struct nfs4_client *c, const struct nfs4_sync *s, const c
 
 static int run_locations(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
-	return nfs4_mount_run(c, NULL, s, NFS4_K_LOCATIONS, ms);
+	return nfs4_mount_run(c, s, NFS4_K_LOCATIONS, ms);
 }
 
 /* The walk came to a referral. names, n of them beginning at offs: cut behind the last name that
@@ -175,7 +176,7 @@ static int walk(struct nfs4_client *c, const char *export, struct err *e)
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
 	s->u.fsinfo.mask = nfs4_bits_info();
-	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
+	return nfs4_mount_run(c, s, NFS4_K_FSINFO, ms);
 }
 
 /* Attributes that not every server knows. Asks only for attributes in c->supported. */
@@ -185,7 +186,7 @@ static int run_fsinfo_more(struct nfs4_client *c, struct nfs4_sync *s, unsigned 
 		nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE, -1);
 
 	s->u.fsinfo.mask = nfs4_bits_and(&more, &c->supported);
-	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
+	return nfs4_mount_run(c, s, NFS4_K_FSINFO, ms);
 }
 
 static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
@@ -289,7 +290,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 	return limits_more(c, e);
 }
 
-int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+int nfs4_export_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
 	return walk(c, p->export, e) || limits(c, p, e) ? -1 : 0;
 }

@@ -13,11 +13,7 @@
 #include "tests/simulation/sched.h"
 #include "tests/simulation/ways.h"
 
-/* A mount gives up after eight COMMITs that each told of another verifier. */
-#define TURN_NS 20000000u
-
 static uint8_t turn; /* added to all verifiers */
-static uint64_t turned_at;
 
 v3_fn __real_v3_read, __real_v3_write, __real_v3_commit, __real_v3_setattr;
 op_fn __real_op_read, __real_op_write, __real_op_setattr;
@@ -45,10 +41,8 @@ static void turn_verifier(uint8_t *verf)
 
 static void may_turn(void)
 {
-	if (!ways.verf_one_in || !sched_once_in(ways.verf_one_in) ||
-		sched_now() < turned_at + TURN_NS)
+	if (!ways.verf_one_in || !sched_once_in(ways.verf_one_in))
 		return;
-	turned_at = sched_now();
 	turn++;
 	sched_event("the server changes its write verifier");
 }

@@ -10,9 +10,13 @@
  * DELEGRETURN off, the op is repeated with the delegation. After any other answer the op goes on
  * without the delegation. If the op ends without an answer, the delegation is DUE.
  */
+#include "nfsproto/v4/mount/nfs4_deleg_along.h"
+
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
 #include "transport/log.h"
 
 static const struct nfs_fh *file_of(const struct nfs_op *op, uint64_t *id)

@@ -9,9 +9,14 @@
  * If the server gave none, the opens and locks that relied on the delegation are reclaimed like any
  * others.
  */
+#include "nfsproto/v4/mount/nfs4_deleg_recover.h"
+
 #include <stdlib.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/mount/nfs4_lock_push.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
 #define STEP_MS 60000u /* most time for one step */

@@ -11,15 +11,47 @@
  * goes back last, just before the session. A delegation for which the server then answers "later"
  * is DUE once more.
  */
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lock_push.h"
+#include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
 #define AGAIN_NS (1 * NFS4_SEC)
+
+/* --- DELEGRETURN ----------------------------------------------------------------------------- */
+
+void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
+{
+	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+
+	a.stateid.seqid = 0; /* the newest */
+	nfs4_comp_putfh(k, &d->fh);
+	nfs4_put_delegreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_DELEGRETURN, 0);
+}
+
+bool nfs4_delegreturn_gone(uint32_t status, bool *revoked)
+{
+	*revoked = status == NFS4ERR_DELEG_REVOKED || status == NFS4ERR_ADMIN_REVOKED;
+	switch (status) {
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_OLD_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_STALE:
+	case NFS4ERR_FHEXPIRED:
+		return true;
+	default:
+		return *revoked;
+	}
+}
 
 /* --- one return ------------------------------------------------------------------------------ */
 

@@ -3,10 +3,12 @@
  *
  * nfs4_deleg_table: the delegations of a mount, and local opens (nfs4_deleg.h).
  */
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/log.h"
@@ -219,21 +221,12 @@ void nfs4_deleg_opening(struct nfs4_client *c, int by)
 
 /* --- use ------------------------------------------------------------------------------------- */
 
-/* May the server have revoked state without our knowing? */
-static bool unsure(const struct nfs4_server *srv, uint64_t now)
-{
-	uint64_t renewed = atomic_load_explicit(&srv->renewed_ns, memory_order_acquire);
-	uint32_t lease_s = atomic_load_explicit(&srv->lease_s, memory_order_relaxed);
-
-	return atomic_load(&srv->revoking) || now > renewed + lease_s * NFS4_SEC;
-}
-
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	uint64_t now = clock_ns();
 	struct nfs4_deleg *d;
 
-	if (unsure(c->srv, now))
+	if (nfs4_mount_unsure(c, now))
 		return false;
 	pthread_mutex_lock(&c->lock);
 	d = find_held_locked(c, fh, id);
@@ -253,7 +246,7 @@ uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
 	now = clock_ns();
 	pthread_mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
-	if (d && d->type == OPEN_DELEGATE_WRITE && !unsure(c->srv, now)) {
+	if (d && d->type == OPEN_DELEGATE_WRITE && !nfs4_mount_unsure(c, now)) {
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		id = d->id;
 	}
@@ -272,7 +265,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 	if (!o)
 		return NULL;
 	pthread_mutex_lock(&c->lock);
-	if (!unsure(c->srv, now))
+	if (!nfs4_mount_unsure(c, now))
 		d = find_held_locked(c, fh, id);
 	if (d && access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
 		d = NULL;

@@ -62,7 +62,6 @@
 
 #define NFS4_LOCK_BUCKETS 64
 
-struct nfs4_client;
 struct nfs4_lockreq;
 
 TAILQ_HEAD(nfs4_lockreqs, nfs4_lockreq);
@@ -129,113 +128,5 @@ struct nfs4_locks {
 	bool stalled;					     /* a request waits for a delegation, */
 	uint64_t stalled_ns;				     /* and asks again at this time */
 };
-
-void nfs4_lock_init(struct nfs4_locks *l);
-/* No request may be left. */
-void nfs4_lock_finish(struct nfs4_locks *l);
-
-/* Takes a user's NFS_LOCK, and cancels one that waits. An unlock goes on without its user. */
-void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op);
-void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op);
-/* The number of the lock-owner for owner on fh, for LOCKT: its own locks do not conflict. */
-uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner);
-/* op is a denied NFS_LOCKT: is the conflicting lock held through this mount, and by which owner? */
-bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_t *holder);
-/* CB_NOTIFY_LOCK: a denied lock may be free now. Any thread. */
-void nfs4_lock_notify(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_opaque *owner);
-/* The state manager runs requests that are due. True if there was one; otherwise lowers *next to
- * the time when one will be. */
-bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
-
-/* o is about to be closed. True: not now, because locks depend on o; o is closed when the locks are
- * gone. was_deferred: the locks may be gone now. */
-bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred);
-
-/* nfs4_lock_io.c. op is about to be sent at `now`: 0; -EAGAIN: not yet, a lock that op relies on is
- * in doubt; -EIO: such a lock is lost. */
-int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
-/* Is all of first..last certainly locked exclusively, at `now`, by an owner on which changes of the
- * file through o rely? Returns a number that stays the same while the owner's locks do; 0: no. */
-uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
-	uint64_t last, uint64_t now);
-/* nfs_lock_guard(). */
-uint64_t nfs4_lock_guard(
-	struct nfs4_client *c, const struct nfs_open *o, uint64_t first, uint64_t last);
-/* nfs_locks_doubtful(): may any lock of the mount be lost, at `now`? */
-bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now);
-/* As nfs4_open_stateid(), for reads and changes of data. */
-struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o);
-
-/* nfs4_lock_recover.c, for the state manager's thread. */
-/* o is about to get a new stateid: locks under the old one are gone. */
-void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o);
-/* reclaim: establishes all locks again, within the server's grace period. Otherwise suspect locks
- * become lost. True: some could not be tried now. */
-bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim);
-/* Finds out which lock states the server has revoked; each becomes suspect. True: some are not
- * known yet. */
-bool nfs4_lock_test(struct nfs4_client *c);
-
-/* While the client stops: ends waiting requests, then clears all held locks. True if there is
- * any. */
-void nfs4_lock_abort(struct nfs4_client *c);
-bool nfs4_lock_clear_all(struct nfs4_client *c);
-
-/* Within nfs4_lock*.c; _locked: locks.lock is held */
-bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx);
-/* suspect, lost or linked has changed. */
-void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx);
-/* The context of owner on fh: the one in use, or else an idle one that is bound to o (o NULL:
- * any). */
-struct nfs4_lockctx *nfs4_lockctx_find_locked(
-	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
-struct nfs4_lockctx *nfs4_lockctx_new_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o);
-/* All, referenced. NULL: no memory. */
-struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n);
-void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
-void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx);
-void nfs4_lock_wake_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t start, uint64_t end);
-bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
-void nfs4_lock_park_locked(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ms);
-void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
-/* Ends a request without a call under way. */
-void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error);
-
-/* nfs4_lock_local.c */
-enum nfs4_lock_way {
-	NFS4_LW_ASK,   /* ask the server, if there is a need */
-	NFS4_LW_LOCAL, /* nfs4_lock_take_locked() */
-	NFS4_LW_WAIT,  /* nfs4_lock_stall_locked() */
-};
-enum nfs4_push {
-	NFS4_PUSH_GRANTED,
-	NFS4_PUSH_REFUSED,
-	NFS4_PUSH_LEFT, /* not answered: later again */
-};
-enum nfs4_lock_way nfs4_lock_way_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
-/* Grants req, for which its context has room; false: another owner's lock conflicts. */
-bool nfs4_lock_take_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
-/* A request waits: contexts are run again soon. */
-void nfs4_lock_stall_locked(struct nfs4_client *c);
-bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next);
-/* Also with pushed cleared. */
-void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local);
-/* Are there any local locks of fh? */
-bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh);
-/* NFS_LOCKT; false: ask the server. */
-bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
-/* A delegation of fh is going back: the next range to send to the server, and its context,
- * referenced; NULL: the server knows all. */
-struct nfs4_lockctx *nfs4_lock_push_next(
-	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g);
-/* The result of sending such a range, by the delegation `by`; takes the reference. */
-void nfs4_lock_pushed(
-	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push);
-/* fh is not delegated any more, and may not have been for a while: local locks become suspect, and
- * so do locks that went to the server from the delegation `by` (0: none). */
-void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by);
 
 #endif

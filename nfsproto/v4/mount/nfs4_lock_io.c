@@ -3,19 +3,11 @@
  *
  * nfs4_lock_io: reads and changes of a file that rely on locks of the file (nfs4_lock.h).
  */
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
+
 #include <errno.h>
-#include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
-
-void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
-{
-	bool trouble = ctx->linked && (ctx->suspect || ctx->lost.n);
-
-	if (trouble != ctx->trouble)
-		atomic_fetch_add(&c->locks.ntrouble, trouble ? 1u : -1u);
-	ctx->trouble = trouble;
-}
+#include "nfsproto/v4/mount/nfs4_open.h"
 
 static bool changes_data(const struct nfs_op *op)
 {
@@ -27,7 +19,7 @@ static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_l
 {
 	if (ctx->open == o)
 		return true;
-	return change && ctx->fh.len == o->fh.len && !memcmp(ctx->fh.data, o->fh.data, o->fh.len) &&
+	return change && nfs_fh_equal(&ctx->fh, &o->fh) &&
 	       ctx->open->own.cred.uid == o->own.cred.uid;
 }
 
@@ -50,24 +42,15 @@ static int check_locked(
 	return rc;
 }
 
-/* The server may have taken back anything. */
-static bool is_unsure(const struct nfs4_client *c, uint64_t now)
-{
-	uint64_t renewed = atomic_load_explicit(&c->srv->renewed_ns, memory_order_acquire);
-	uint32_t lease_s = atomic_load_explicit(&c->srv->lease_s, memory_order_relaxed);
-
-	return atomic_load(&c->srv->revoking) || now > renewed + lease_s * NFS4_SEC;
-}
-
 bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now)
 {
-	return atomic_load(&c->locks.ntrouble) || is_unsure(c, now);
+	return atomic_load(&c->locks.ntrouble) || nfs4_mount_unsure(c, now);
 }
 
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 {
 	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
-	bool unsure = is_unsure(c, now);
+	bool unsure = nfs4_mount_unsure(c, now);
 	int rc = 0;
 
 	if ((!o && !source) || op->type == NFS_LOCK ||
@@ -109,7 +92,7 @@ static uint64_t guard(
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now)
 {
-	return o && !is_unsure(c, now) ? guard(c, o, first, last, true) : 0;
+	return o && !nfs4_mount_unsure(c, now) ? guard(c, o, first, last, true) : 0;
 }
 
 uint64_t nfs4_lock_guard(

@@ -18,43 +18,15 @@
  * pushed. A request that would break this rule waits in its context until the delegation has gone,
  * or is certain again. An unlock of ranges that are not pushed yet need not wait.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include <fcntl.h>
+
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "transport/clock.h"
-#include "transport/log.h"
 
 #define STALLED_MS 100u /* between two looks at waiting requests */
-
-/* The first context of fh from bucket *i, behind after; NULL at the end. */
-static struct nfs4_lockctx *next_of_locked(struct nfs4_client *c, const struct nfs_fh *fh,
-	unsigned *i, const struct nfs4_lockctx *after)
-{
-	struct nfs4_lockctx *ctx;
-
-	for (; *i < NFS4_LOCK_BUCKETS; ++*i, after = NULL)
-		for (ctx = after ? LIST_NEXT(after, link) : LIST_FIRST(&c->locks.bucket[*i]); ctx;
-			ctx = LIST_NEXT(ctx, link))
-			if (nfs_fh_equal(&ctx->fh, fh))
-				return ctx;
-	return NULL;
-}
-
-#define NFS4_FOREACH_CTX(c, ctx, fh, i)                                                            \
-	for (unsigned i = 0, once = 1; once; once = 0)                                             \
-		for ((ctx) = next_of_locked(c, fh, &(i), NULL); (ctx);                             \
-			(ctx) = next_of_locked(c, fh, &(i), ctx))
-
-void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local)
-{
-	if (local != ctx->local)
-		c->locks.nlocal += local ? 1u : -1u;
-	ctx->local = local;
-	ctx->pushed = false;
-}
 
 /* Has any owner locks of fh at the server, or may the server be granting any? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
@@ -97,34 +69,6 @@ void nfs4_lock_stall_locked(struct nfs4_client *c)
 	c->locks.stalled = true;
 	c->locks.stalled_ns = clock_ns() + STALLED_MS * NFS4_MSEC;
 	nfs4_state_poll(c->srv);
-}
-
-static void run_all(struct nfs4_client *c)
-{
-	size_t n;
-	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		nfs4_lockctx_run(c, list[i]);
-		nfs4_lockctx_unref(c, list[i]);
-	}
-	free(list);
-}
-
-bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next)
-{
-	bool due;
-
-	pthread_mutex_lock(&c->locks.lock);
-	due = c->locks.stalled && c->locks.stalled_ns <= now;
-	if (due)
-		c->locks.stalled = false;
-	else if (c->locks.stalled && c->locks.stalled_ns < *next)
-		*next = c->locks.stalled_ns;
-	pthread_mutex_unlock(&c->locks.lock);
-	if (due)
-		run_all(c);
-	return due;
 }
 
 bool nfs4_lock_take_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
@@ -184,77 +128,4 @@ bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh)
 		any_remote_locked(c, fh, &local);
 	pthread_mutex_unlock(&c->locks.lock);
 	return local;
-}
-
-/* --- the delegation goes ---------------------------------------------------------------------- */
-
-struct nfs4_lockctx *nfs4_lock_push_next(
-	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g)
-{
-	struct nfs4_lockctx *ctx;
-
-	pthread_mutex_lock(&c->locks.lock);
-	NFS4_FOREACH_CTX (c, ctx, fh, i)
-		if (ctx->local)
-			break;
-	if (ctx) {
-		/* during an unmount, ranges that are being pushed may be unlocked, too */
-		if (!ctx->pushed || ctx->npushed >= ctx->ranges.n)
-			ctx->npushed = 0;
-		ctx->pushed = true;
-		*g = ctx->ranges.range[ctx->npushed];
-		ctx->refs++;
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	return ctx;
-}
-
-static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
-{
-	nfs4_lockctx_set_local_locked(c, ctx, false);
-	ctx->suspect = true;
-	nfs4_lockctx_judge_locked(c, ctx);
-}
-
-void nfs4_lock_pushed(
-	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push)
-{
-	bool ended = false;
-
-	pthread_mutex_lock(&c->locks.lock);
-	if (ctx->local && push == NFS4_PUSH_REFUSED) {
-		suspect_locked(c, ctx);
-		ended = true;
-	} else if (ctx->local && push == NFS4_PUSH_LEFT) {
-		ctx->npushed = 0; /* a second time does no harm */
-	} else if (ctx->local && ++ctx->npushed >= ctx->ranges.n) {
-		nfs4_lockctx_set_local_locked(c, ctx, false);
-		ctx->pushed_by = by;
-		ended = true;
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	if (push == NFS4_PUSH_REFUSED) {
-		log_warn("%s: a lock of a file that was delegated was refused", c->srv->name);
-		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
-	}
-	if (ended)
-		run_all(c);
-	nfs4_lockctx_unref(c, ctx);
-}
-
-void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by)
-{
-	struct nfs4_lockctx *ctx;
-	bool any = false;
-
-	pthread_mutex_lock(&c->locks.lock);
-	NFS4_FOREACH_CTX (c, ctx, fh, i) {
-		if (!ctx->local && (!by || ctx->pushed_by != by || !ctx->ranges.n))
-			continue;
-		suspect_locked(c, ctx);
-		any = true;
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	if (any)
-		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 }

@@ -8,11 +8,15 @@
  * can be in the way of a reclaim. If the server takes no reclaims, or did not restart, the ranges
  * are lost: even if a range is free now, another client may have had a lock there in between.
  */
+#include "nfsproto/v4/mount/nfs4_lock_recover.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/mount/nfs4_lockreq.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u /* most time for one step before the next attempt */
@@ -82,7 +86,7 @@ static enum nfs_outcome relock(
 	s.u.relock.ctx = ctx;
 	s.u.relock.range = *g;
 	do
-		rc = nfs4_mount_run(c, ctx->open, &s, NFS4_K_RELOCK, STEP_MS);
+		rc = nfs4_open_run(c, ctx->open, &s, NFS4_K_RELOCK, STEP_MS);
 	while (rc && nfs4_reclaim_put_off(c, s.status));
 	if (rc == 0)
 		return NFS_DONE;
@@ -160,7 +164,7 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 			ctx->suspect = false;
 			nfs4_lockctx_judge_locked(c, ctx);
 			pthread_mutex_unlock(&c->locks.lock);
-			nfs4_lockctx_run(c, ctx);
+			nfs4_lockreq_run(c, ctx);
 		}
 		nfs4_lockctx_unref(c, ctx);
 	}

@@ -8,19 +8,13 @@
  * s. An unlock through this mount and CB_NOTIFY_LOCK cut the pause short. Only the state manager's
  * thread moves a request from PARKED to READY, so a callback or a completion only sets a flag.
  */
-#include <errno.h>
+#include "nfsproto/v4/mount/nfs4_lock_wait.h"
+
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/clock.h"
 
-static bool same_fh(const struct nfs_fh *a, const struct nfs_fh *b)
-{
-	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
-}
-
-/* Has an older waiter asked for a lock that conflicts with req? */
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)
 {
 	const struct nfs4_lockreq *w;
@@ -30,7 +24,7 @@ bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *r
 			return false;
 		if (w->user && w->ctx != req->ctx && w->start <= req->end && w->end >= req->start &&
 			(w->type == F_WRLCK || req->type == F_WRLCK) &&
-			same_fh(&w->ctx->fh, &req->ctx->fh))
+			nfs_fh_equal(&w->ctx->fh, &req->ctx->fh))
 			return true;
 	}
 	return false;
@@ -74,7 +68,7 @@ void nfs4_lock_wake_locked(
 	bool any = false;
 
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link) {
-		if (w->start > end || w->end < start || !same_fh(&w->ctx->fh, fh) ||
+		if (w->start > end || w->end < start || !nfs_fh_equal(&w->ctx->fh, fh) ||
 			nfs4_lock_behind_locked(c, w))
 			continue;
 		wake(w);
@@ -95,56 +89,8 @@ void nfs4_lock_notify(
 	memcpy(&number, owner->data, sizeof(number));
 	pthread_mutex_lock(&c->locks.lock);
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link)
-		if (w->ctx->number == number && same_fh(&w->ctx->fh, fh))
+		if (w->ctx->number == number && nfs_fh_equal(&w->ctx->fh, fh))
 			wake(w);
 	nfs4_state_poll(c->srv);
 	pthread_mutex_unlock(&c->locks.lock);
-}
-
-/* The first request that is due, or has lost its user. *next: as for nfs4_lock_poll(). */
-static struct nfs4_lockreq *find_due_locked(struct nfs4_client *c, uint64_t now, uint64_t *next)
-{
-	struct nfs4_lockreq *w;
-
-	TAILQ_FOREACH (w, &c->locks.waiters, wait_link) {
-		if (w->state != NFS4_LR_PARKED)
-			continue;
-		if (!w->user || w->due_ns <= now)
-			return w;
-		if (w->due_ns < *next)
-			*next = w->due_ns;
-	}
-	return NULL;
-}
-
-bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
-{
-	struct nfs4_lockreq *req;
-	struct nfs4_lockctx *ctx;
-	bool gone;
-
-	if (nfs4_lock_poll_stalled(c, now, next))
-		return true;
-	pthread_mutex_lock(&c->locks.lock);
-	req = find_due_locked(c, now, next);
-	if (!req) {
-		pthread_mutex_unlock(&c->locks.lock);
-		return false;
-	}
-	ctx = req->ctx;
-	gone = !req->user;
-	if (!gone) {
-		req->state = NFS4_LR_READY;
-		ctx->nparked--;
-		TAILQ_INSERT_TAIL(&ctx->ready, req, link);
-		ctx->refs++;
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	if (gone) {
-		nfs4_lockreq_end(c, req, -EINTR);
-		return true;
-	}
-	nfs4_lockctx_run(c, ctx);
-	nfs4_lockctx_unref(c, ctx);
-	return true;
 }

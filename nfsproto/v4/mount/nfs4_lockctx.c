@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lockctx: lock contexts, found by owner and file (nfs4_lock.h). A context is idle if it holds
- * no lock, has no lost lock that was not unlocked since, and has no request. One owner may have
- * several idle contexts for one file, each bound to another open, but only one that is not idle.
+ * nfs4_lockctx: lock contexts, found by owner and file.
  */
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 
 void nfs4_lock_init(struct nfs4_locks *l)
 {
@@ -59,8 +58,7 @@ struct nfs4_lockctx *nfs4_lockctx_find_locked(
 	struct nfs4_lockctx *ctx, *idle = NULL;
 
 	LIST_FOREACH (ctx, &l->bucket[bucket_of(owner)], link) {
-		if (ctx->owner != owner || ctx->fh.len != fh->len ||
-			memcmp(ctx->fh.data, fh->data, fh->len) != 0)
+		if (ctx->owner != owner || !nfs_fh_equal(&ctx->fh, fh))
 			continue;
 		if (!nfs4_lockctx_idle(ctx))
 			return ctx;
@@ -98,6 +96,36 @@ void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	pthread_mutex_unlock(&c->locks.lock);
 	if (last)
 		ctx_free(ctx);
+}
+
+struct nfs4_lockctx *nfs4_lockctx_next_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	unsigned *i, const struct nfs4_lockctx *after)
+{
+	struct nfs4_lockctx *ctx;
+
+	for (; *i < NFS4_LOCK_BUCKETS; ++*i, after = NULL)
+		for (ctx = after ? LIST_NEXT(after, link) : LIST_FIRST(&c->locks.bucket[*i]); ctx;
+			ctx = LIST_NEXT(ctx, link))
+			if (nfs_fh_equal(&ctx->fh, fh))
+				return ctx;
+	return NULL;
+}
+
+void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+{
+	bool trouble = ctx->linked && (ctx->suspect || ctx->lost.n);
+
+	if (trouble != ctx->trouble)
+		atomic_fetch_add(&c->locks.ntrouble, trouble ? 1u : -1u);
+	ctx->trouble = trouble;
+}
+
+void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local)
+{
+	if (local != ctx->local)
+		c->locks.nlocal += local ? 1u : -1u;
+	ctx->local = local;
+	ctx->pushed = false;
 }
 
 struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n)
@@ -140,17 +168,12 @@ bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_
 	const struct nfs4_lockctx *ctx;
 
 	pthread_mutex_lock(&c->locks.lock);
-	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS && !here; i++) {
-		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
-			here = ctx->owner != op->u.lockt.owner &&
-			       ctx->fh.len == op->u.lockt.fh.len &&
-			       !memcmp(ctx->fh.data, op->u.lockt.fh.data, ctx->fh.len) &&
-			       lock_ranges_covers(
-				       &ctx->ranges, op->u.lockt.start, op->u.lockt.end, write);
-			if (here) {
-				*holder = ctx->owner;
-				break;
-			}
+	NFS4_FOREACH_CTX (c, ctx, &op->u.lockt.fh, i) {
+		here = ctx->owner != op->u.lockt.owner &&
+		       lock_ranges_covers(&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write);
+		if (here) {
+			*holder = ctx->owner;
+			break;
 		}
 	}
 	pthread_mutex_unlock(&c->locks.lock);

@@ -9,18 +9,22 @@
  * request ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
  * attempts.
  */
+#include "nfsproto/v4/mount/nfs4_lockreq.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/mount/nfs4_lock_wait.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "transport/log.h"
 
 #define POLL_MIN_MS   100u
 #define POLL_MAX_MS   2000u
-#define BEHIND_MS     5000u /* after this time a request behind others asks all the same */
-#define IDLE_MAX      256u  /* most contexts without locks to keep */
+#define IDLE_MAX      256u /* most contexts without locks to keep */
 #define DISOWNED_MAX  8u
 #define DOUBT_MAX     10u
 #define DOUBT_STEP_MS 3000u
@@ -29,7 +33,7 @@
 
 static void lock_done(struct nfs_op *own);
 
-static void req_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs4_lockctx *ctx,
+void nfs4_lockreq_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs4_lockctx *ctx,
 	struct nfs_open *o, int type, uint64_t start, uint64_t end)
 {
 	req->ctx = ctx;
@@ -55,7 +59,7 @@ static bool free_begin_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 
 	if (!req)
 		return false;
-	req_init(c, req, ctx, ctx->open, F_UNLCK, 0, UINT64_MAX);
+	nfs4_lockreq_init(c, req, ctx, ctx->open, F_UNLCK, 0, UINT64_MAX);
 	req->own.type = NFS_OP_TYPES;
 	TAILQ_INSERT_TAIL(&ctx->ready, req, link);
 	return true;
@@ -63,7 +67,7 @@ static bool free_begin_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 
 /* --- the end of a request ------------------------------------------------------------------- */
 
-static struct nfs_op *take_user_locked(struct nfs4_lockreq *req)
+struct nfs_op *nfs4_lockreq_take_user_locked(struct nfs4_lockreq *req)
 {
 	struct nfs_op *user = req->user;
 
@@ -104,6 +108,13 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 	return NULL;
 }
 
+/* No lock defers o's CLOSE any more. */
+static void close_deferred(struct nfs4_client *c, struct nfs_open *o)
+{
+	if (!nfs4_lock_defers_close(c, o, true))
+		nfs4_close_late(c, o);
+}
+
 /* taken: the user, if the caller has taken the user already. The user is answered when all is
  * settled, so that a later CLOSE finds no lock under way. */
 static void end_for(
@@ -117,7 +128,7 @@ static void end_for(
 	pthread_mutex_lock(&c->locks.lock);
 	if (ctx->busy == req)
 		ctx->busy = NULL;
-	user = taken ? taken : take_user_locked(req);
+	user = taken ? taken : nfs4_lockreq_take_user_locked(req);
 	waited = req->waiting;
 	nfs4_lock_unwait_locked(c, req);
 	if (req->type == F_UNLCK && ctx->lost.n) { /* without memory the range stays lost */
@@ -132,9 +143,9 @@ static void end_for(
 	if (user)
 		nfs_op_take_calls(user, &req->own);
 	answer(user, error);
-	nfs4_lockctx_run(c, ctx);
+	nfs4_lockreq_run(c, ctx);
 	if (due)
-		nfs4_close_deferred(c, due);
+		close_deferred(c, due);
 	nfs4_lockctx_unref(c, ctx);
 	nfs4_open_unref(req->open);
 	free(req);
@@ -258,7 +269,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 		return;
 	}
 	pthread_mutex_lock(&c->locks.lock);
-	user = take_user_locked(req);
+	user = nfs4_lockreq_take_user_locked(req);
 	if (req->type == F_UNLCK) /* there is room: reserved when the request was sent */
 		unlocked_locked(c, req);
 	else if (user)
@@ -293,7 +304,7 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 		req->asks = false;
 		ctx->refs++;
 		if (nfs4_lock_behind_locked(c, req))
-			ms = BEHIND_MS;
+			ms = NFS4_LOCK_BEHIND_MS;
 		nfs4_lock_park_locked(c, req, ms);
 		parked = true;
 	}
@@ -302,7 +313,7 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, stopping && req->own.u.lock.wait ? -ENOTCONN : -EAGAIN);
 		return;
 	}
-	nfs4_lockctx_run(c, ctx);
+	nfs4_lockreq_run(c, ctx);
 	nfs4_lockctx_unref(c, ctx);
 }
 
@@ -345,7 +356,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	bool again;
 
 	pthread_mutex_lock(&c->locks.lock);
-	user = take_user_locked(req);
+	user = nfs4_lockreq_take_user_locked(req);
 	req->polls = req->doubtful ? req->polls + 1 : 0;
 	req->doubtful = true;
 	again = req->polls < DOUBT_MAX;
@@ -469,7 +480,7 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 	return true;
 }
 
-void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+void nfs4_lockreq_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs_open *due = NULL;
 	struct nfs_op *user = NULL;
@@ -501,7 +512,8 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	if (!send && req->type == F_UNLCK && !error)
 		unlocked_locked(c, req);
 	if (!send && !error) {
-		user = take_user_locked(req); /* the user is there, unless the request unlocks */
+		/* the user is there, unless the request unlocks */
+		user = nfs4_lockreq_take_user_locked(req);
 		if (user)
 			user->u.lock.local = true;
 	}
@@ -513,170 +525,19 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	else
 		end_for(c, req, user, error); /* which runs the next */
 	if (due) {
-		nfs4_close_deferred(c, due);
+		close_deferred(c, due);
 		nfs4_open_unref(due);
 	}
 }
 
-/* A lock may be asked for as the file is open. Only fcntl() is checked so by the kernel. */
-static int check_mode(const struct nfs_open *o, int type)
-{
-	uint32_t need = type == F_WRLCK	  ? OPEN4_SHARE_ACCESS_WRITE
-			: type == F_RDLCK ? OPEN4_SHARE_ACCESS_READ
-					  : 0;
-
-	return !need || (o->access & need) ? 0 : -EBADF;
-}
-
-/* A waiting newcomer queues up behind others, unless the others may be waiting for the newcomer. */
-static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
-{
-	struct nfs4_lockctx *ctx = req->ctx;
-	bool wait = req->own.u.lock.wait;
-
-	if (wait && !ctx->ranges.n) {
-		TAILQ_INSERT_TAIL(&c->locks.waiters, req, wait_link);
-		req->waiting = true;
-		if (nfs4_lock_behind_locked(c, req)) {
-			nfs4_lock_park_locked(c, req, BEHIND_MS);
-			return;
-		}
-	}
-	TAILQ_INSERT_TAIL(&ctx->ready, req, link);
-}
-
-/* Puts a request for op into the right context. Returns the context, referenced; or NULL with
- * *error set: op ends. */
-static struct nfs4_lockctx *submit_locked(
-	struct nfs4_client *c, struct nfs_op *op, struct nfs4_lockreq *req, int *error)
-{
-	struct nfs_open *o = op->u.lock.open;
-	struct nfs4_lockctx *ctx = nfs4_lockctx_find_locked(
-		&c->locks, &op->u.lock.fh, op->u.lock.owner, op->u.lock.type == F_UNLCK ? NULL : o);
-
-	*error = 0;
-	if (op->u.lock.type == F_UNLCK && (!ctx || (nfs4_lockctx_idle(ctx) && !ctx->suspect)))
-		return NULL; /* nothing is held */
-	if (!ctx) {
-		ctx = nfs4_lockctx_new_locked(c, &op->u.lock.fh, op->u.lock.owner, o);
-		*error = -ENOMEM;
-		if (!ctx)
-			return NULL;
-		o->nlockctx++;
-	}
-	if (nfs4_lockctx_idle(ctx))
-		c->locks.nidle--;
-	req_init(c, req, ctx, o, op->u.lock.type, op->u.lock.start, op->u.lock.end);
-	req->own.u.lock.wait = op->u.lock.wait && op->u.lock.type != F_UNLCK;
-	req->user = op;
-	op->be.v4.lock = req;
-	enqueue_locked(c, req);
-	ctx->refs++;
-	return ctx;
-}
-
-void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
-{
-	struct nfs4_lockreq *req = NULL;
-	struct nfs4_lockctx *ctx = NULL;
-	int error = op->u.lock.open ? check_mode(op->u.lock.open, op->u.lock.type) : -EBADF;
-
-	op->u.lock.local = false;
-	if (!error) {
-		req = calloc(1, sizeof(*req));
-		error = req ? 0 : -ENOMEM;
-	}
-	if (!error) {
-		pthread_mutex_lock(&c->locks.lock);
-		ctx = submit_locked(c, op, req, &error);
-		pthread_mutex_unlock(&c->locks.lock);
-	}
-	if (!ctx) {
-		free(req);
-		op->u.lock.local = !error;
-		op->error = error;
-		op->done(op);
-		return;
-	}
-	nfs4_lockctx_run(c, ctx);
-	nfs4_lockctx_unref(c, ctx);
-}
-
-void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
-{
-	struct nfs4_lockreq *req;
-
-	pthread_mutex_lock(&c->locks.lock);
-	req = op->be.v4.lock;
-	if (req) {
-		take_user_locked(req);
-		/* no request waits behind req any more */
-		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
-		pthread_mutex_lock(&c->srv->slots.lock);
-		c->srv->poll_wanted = true;
-		nfs4_state_end_later_locked(c->srv, op, -EINTR);
-		pthread_mutex_unlock(&c->srv->slots.lock);
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-}
-
-/* --- while the client stops ------------------------------------------------------------------ */
-
-static struct nfs4_lockreq *first_parked(struct nfs4_client *c)
-{
-	struct nfs4_lockreq *req;
-
-	pthread_mutex_lock(&c->locks.lock);
-	TAILQ_FOREACH (req, &c->locks.waiters, wait_link)
-		if (req->state == NFS4_LR_PARKED)
-			break;
-	pthread_mutex_unlock(&c->locks.lock);
-	return req;
-}
-
-void nfs4_lock_abort(struct nfs4_client *c)
-{
-	struct nfs4_lockctx **list;
-	struct nfs4_lockreq *req;
-	size_t n;
-
-	while ((req = first_parked(c)))
-		nfs4_lockreq_end(c, req, -ENOTCONN);
-	list = nfs4_lockctx_list(c, &n);
-	for (size_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&c->locks.lock);
-		list[i]->suspect = false;
-		nfs4_lockctx_judge_locked(c, list[i]);
-		pthread_mutex_unlock(&c->locks.lock);
-		nfs4_lockctx_run(c, list[i]);
-		nfs4_lockctx_unref(c, list[i]);
-	}
-	free(list);
-}
-
-bool nfs4_lock_clear_all(struct nfs4_client *c)
+void nfs4_lockreq_run_all(struct nfs4_client *c)
 {
 	size_t n;
 	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
-	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		struct nfs4_lockctx *ctx = list[i];
-		struct nfs4_lockreq *req = calloc(1, sizeof(*req));
-
-		pthread_mutex_lock(&c->locks.lock);
-		if (req && ctx->ranges.n) {
-			req_init(c, req, ctx, ctx->open, F_UNLCK, 0, UINT64_MAX);
-			req->own.be.v4.flags = NFS4_F_LAST;
-			TAILQ_INSERT_TAIL(&ctx->ready, req, link);
-			req = NULL;
-			any = true;
-		}
-		pthread_mutex_unlock(&c->locks.lock);
-		free(req);
-		nfs4_lockctx_run(c, ctx);
-		nfs4_lockctx_unref(c, ctx);
+		nfs4_lockreq_run(c, list[i]);
+		nfs4_lockctx_unref(c, list[i]);
 	}
 	free(list);
-	return any;
 }

@@ -10,10 +10,11 @@
  * and is looked up when a program asks for its attributes. An op waits at most WAITS_MAX times
  * WAIT_MS; then the owner is nobody.
  */
+#include "nfsproto/v4/mount/nfs4_names.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 

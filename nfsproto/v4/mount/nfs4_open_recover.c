@@ -14,15 +14,17 @@
  * Each step is a blocking call (nfs4_sync.c), and each failure is tried again, until the thread is
  * told to stop.
  */
+#include "nfsproto/v4/mount/nfs4_open_recover.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
-#include "transport/clock.h"
+#include "nfsproto/v4/mount/nfs4_lock_recover.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u	     /* most time for one step before the next attempt */
-#define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim, at a CLOSE */
+#define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a CLOSE */
 
 /* References to all opens, for walking without the lock. NULL: no memory. */
 static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
@@ -71,15 +73,9 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	if (!closed)
 		return;
 	/* the CLOSE of o was sent meanwhile, with the stateid before this one */
-	while (nfs4_mount_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
+	while (nfs4_open_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
 		if (!nfs4_state_pause(c->srv, PUT_OFF_NS))
 			break;
-}
-
-bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)
-{
-	return status == NFS4ERR_DELAY && clock_ns() < c->reclaim_until_ns &&
-	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_state_pause(c->srv, PUT_OFF_NS);
 }
 
 /* Opens o anew. NFS_DONE: also if o is lost for good, and marked so; or NFS_LATER. */
@@ -91,7 +87,7 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 	s.u.reopen.open = o;
 	s.u.reopen.reclaim = reclaim;
 	do
-		rc = nfs4_mount_run(c, o, &s, NFS4_K_REOPEN, STEP_MS);
+		rc = nfs4_open_run(c, o, &s, NFS4_K_REOPEN, STEP_MS);
 	while (rc && reclaim && nfs4_reclaim_put_off(c, s.status));
 	if (rc == 0) {
 		reopened(c, o, &s.u.reopen.stateid);

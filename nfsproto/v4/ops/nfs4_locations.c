@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_locations: the consequences of NFS4ERR_MOVED. The op asks the server where the file system
- * is, the log gets a sentence, and the program gets EREMOTE.
+ * nfs4_locations: the other places of a file system, and NFS4ERR_MOVED.
  */
 #include "nfsproto/v4/ops/nfs4_locations.h"
 
@@ -10,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/ops/nfs4_walk.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/quote.h"

@@ -3,37 +3,15 @@
  *
  * nfs4_ops_deleg: the calls to the server about delegations (nfs4_deleg.h).
  */
+#include "nfsproto/v4/ops/nfs4_ops_deleg.h"
+
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/ops/nfs4_ops_open.h"
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
-
-void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
-{
-	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
-
-	a.stateid.seqid = 0; /* the newest */
-	nfs4_comp_putfh(k, &d->fh);
-	nfs4_put_delegreturn_args(k->x, &a);
-	nfs4_comp_count(k, OP_DELEGRETURN, 0);
-}
-
-bool nfs4_delegreturn_gone(uint32_t status, bool *revoked)
-{
-	*revoked = status == NFS4ERR_DELEG_REVOKED || status == NFS4ERR_ADMIN_REVOKED;
-	switch (status) {
-	case NFS4ERR_BAD_STATEID:
-	case NFS4ERR_STALE_STATEID:
-	case NFS4ERR_OLD_STATEID:
-	case NFS4ERR_EXPIRED:
-	case NFS4ERR_STALE:
-	case NFS4ERR_FHEXPIRED:
-		return true;
-	default:
-		return *revoked;
-	}
-}
 
 void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {

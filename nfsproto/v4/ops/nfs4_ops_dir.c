@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_dir: the kinds of op about names and directories. Conventions: nfs4_ops.c.
- *
- * Programs trust the names that a server sends to be names. A reply is refused here as a whole if
- * one of its names is empty, is "." or "..", or has a slash or a NUL.
+ * nfs4_ops_dir: the kinds of op about names and directories.
  */
+#include "nfsproto/v4/ops/nfs4_ops_dir.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "nfsproto/common/nfs_unsure.h"
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_along.h"
 #include "transport/log.h"
 
 /* --- LOOKUP -------------------------------------------------------------------------------- */

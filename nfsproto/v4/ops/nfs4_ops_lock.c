@@ -7,11 +7,16 @@
  * Statuses that nfs4_lockreq.c must judge (the lock is denied, the lock state is not known) are
  * kept in the request and end the op without an error; all others go the way of every op.
  */
+#include "nfsproto/v4/ops/nfs4_ops_lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/ops/nfs4_ops_open.h"
 
 static uint64_t wire_length(uint64_t start, uint64_t end)
 {

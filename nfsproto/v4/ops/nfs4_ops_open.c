@@ -20,11 +20,16 @@
  * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
  * open. If GETFH fails for good, the open is given back without a handle, through the name again.
  */
+#include "nfsproto/v4/ops/nfs4_ops_open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/ops/nfs4_ops_attr.h"
+#include "nfsproto/v4/ops/nfs4_ops_dir.h"
 #include "transport/log.h"
 
 /* Attributes not to be set by an exclusive create: the server may keep the verifier in the times
@@ -163,13 +168,10 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	nfs4_comp_op(k, OP_GETFH);
 	if (nfs_op_changes_data(op)) {
 		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
-		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
 
 		if (verifies(op))
 			nfs4_put_is_file(k, &op->u.open.only);
-		nfs4_sattr_encode(&zero, vals, &sa.attrs, NULL);
-		nfs4_put_setattr_args(k->x, &sa);
-		nfs4_comp_count(k, OP_SETATTR, 0);
+		nfs4_put_setattr(k, &nfs4_stateid_current, &zero);
 	}
 	if (op->u.open.want)
 		put_access(op, k);
@@ -249,16 +251,15 @@ static enum nfs_outcome verified(struct nfs_op *op, struct nfs4_reply *r, int rc
 /* After OPEN itself: the handle, the truncation, the rights, the attributes, the data. */
 static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_setattr_res sa;
 	int rc;
 
 	if (nfs_op_changes_data(op)) {
 		rc = verifies(op) ? nfs4_reply_op(r, OP_VERIFY) : 0;
 		if (rc)
 			return verified(op, r, rc);
-		rc = nfs4_reply_op(r, OP_SETATTR);
-		if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &sa))
-			return nfs_failed(op, -EBADMSG);
+		rc = nfs4_get_setattr(r);
+		if (rc < 0)
+			return nfs_failed(op, rc);
 		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE ||
 			rc == NFS4ERR_REP_TOO_BIG_TO_CACHE)
 			return truncate_again(op);
@@ -296,12 +297,6 @@ static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *
 	if (nfs4_bit(attrset, FATTR4_TIME_MODIFY) || nfs4_bit(attrset, FATTR4_TIME_MODIFY_SET))
 		mask |= mask & NFS_SET_MTIME ? 0 : NFS_SET_MTIME_NOW;
 	return mask;
-}
-
-void nfs4_open_times(struct nfs_op *op)
-{
-	if (op->u.open.times_left)
-		op->u.open.attr.atime = op->u.open.attr.mtime = op->u.open.attr.ctime;
 }
 
 /* Is nothing missing but the times, and will the caller set the times? */

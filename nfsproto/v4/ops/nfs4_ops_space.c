@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_ops_space: the kinds of op about the space and the data of files that NFSv4.2 adds: SEEK,
- * ALLOCATE and DEALLOCATE, COPY and CLONE, READ_PLUS. Conventions: nfs4_ops.c.
+ * ALLOCATE and DEALLOCATE, COPY and CLONE, READ_PLUS.
  *
  * All of these operations are optional for a server. After NFS4ERR_NOTSUPP the client does not send
  * the same operation again; the caller gets -EOPNOTSUPP and does without.
@@ -20,11 +20,15 @@
  * them. A copy with an unknown end is -EOPNOTSUPP: the caller then copies by READ and WRITE,
  * over any data that the server has copied.
  */
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/ops/nfs4_ops_data.h"
 #include "transport/log.h"
 
 #define COPY_MAX	 (64u << 20) /* bytes in one COPY: must end before the call times out */

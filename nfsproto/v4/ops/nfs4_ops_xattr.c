@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_xattr: the kinds of op about user extended attributes (RFC 8276) and ACLs. Conventions:
- * nfs4_ops.c.
+ * nfs4_ops_xattr: the kinds of op about user extended attributes (RFC 8276) and ACLs.
  *
  * On the wire the names of extended attributes have no "user." in front; programs use names with
  * "user.".
  */
+#include "nfsproto/v4/ops/nfs4_ops_xattr.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
 
 #define LIST_MAX     65536u /* bytes of names, as listxattr(2) gives at most */

@@ -3,9 +3,9 @@
  *
  * nfs4_walk: the kinds of op of the walk to the export, and of its limits.
  */
-#include <string.h>
+#include "nfsproto/v4/ops/nfs4_walk.h"
 
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include <string.h>
 
 /* --- the walk to the export ---------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@
 
 #define STEP_MS	 60000u /* most time for one step before the next attempt */
 #define RETRY_NS (1 * NFS4_SEC)
-#define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled ops wait no longer than so */
+#define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled and delayed ops wait no longer than so */
 
 bool nfs4_recover_undecided(uint32_t status)
 {
@@ -52,12 +52,18 @@ static bool drain(struct nfs4_server *srv)
 
 	pthread_mutex_lock(&srv->slots.lock);
 	while (srv->slots.nbusy > 0 && !srv->stop_thread) {
-		struct nfs_op *op;
+		uint64_t now = clock_ns();
+		struct nfs_op *op, *due;
 
 		TAILQ_FOREACH (op, &srv->delayed, link) /* an op with a kept slot */
-			nfs4_task_give_up_slot_locked(op);
-		nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, clock_ns() + PUMP_NS);
+			if (!nfs4_task_asks_old(op))
+				nfs4_task_give_up_slot_locked(op);
+		due = nfs4_state_due_locked(srv, now);
+		if (!due)
+			nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, now + PUMP_NS);
 		pthread_mutex_unlock(&srv->slots.lock);
+		if (due)
+			nfs4_task_start(due);
 		nfs4_state_pump(srv);
 		pthread_mutex_lock(&srv->slots.lock);
 	}

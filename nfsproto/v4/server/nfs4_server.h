@@ -308,6 +308,8 @@ bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status);
 void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns);
 /* Starts op, which was bound to a server, again after ms. No lock held. */
 void nfs4_state_delay(struct nfs_op *op, unsigned ms);
+/* The first delayed op, if the op is due at `now`: the caller starts the op. Or NULL. */
+struct nfs_op *nfs4_state_due_locked(struct nfs4_server *srv, uint64_t now);
 /* Ends the ops listed by nfs4_state_end_later_locked(). No lock held. */
 void nfs4_state_pump(struct nfs4_server *srv);
 /* Has the thread end op with error. slots.lock held; op is in no queue. */

@@ -187,6 +187,17 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 	pthread_mutex_unlock(&srv->slots.lock);
 }
 
+struct nfs_op *nfs4_state_due_locked(struct nfs4_server *srv, uint64_t now)
+{
+	struct nfs_op *op = TAILQ_FIRST(&srv->delayed);
+
+	if (!op || op->due_ns > now)
+		return NULL;
+	TAILQ_REMOVE(&srv->delayed, op, link);
+	nfs4_task_state_locked(op, NFS4_T_DUE);
+	return op;
+}
+
 void nfs4_state_end_later_locked(struct nfs4_server *srv, struct nfs_op *op, int error)
 {
 	nfs4_task_state_locked(op, NFS4_T_ENDING);
@@ -350,14 +361,13 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 		}
 	}
 	pthread_mutex_lock(&srv->slots.lock);
-	op = TAILQ_FIRST(&srv->delayed);
-	if (op && op->due_ns <= now) {
-		TAILQ_REMOVE(&srv->delayed, op, link);
-		nfs4_task_state_locked(op, NFS4_T_DUE);
+	op = nfs4_state_due_locked(srv, now);
+	if (op) {
 		pthread_mutex_unlock(&srv->slots.lock);
 		nfs4_task_start(op);
 		return true;
 	}
+	op = TAILQ_FIRST(&srv->delayed);
 	todo = srv->todo;
 	srv->todo = 0;
 	if (srv->check_ns && srv->check_ns <= now) {

@@ -18,7 +18,8 @@
  * request, received over a connection that is lost by now. It will keep that request's answer under
  * the sequence id. So the op keeps its slot and asks again with the same sequence id (RFC 8881
  * 15.1.1.3). If the op cannot do so (it ends, a new session is made, or the op must wait for a lock
- * and no other slot is free), the slot is DOUBTFUL.
+ * and no other slot is free), the slot is DOUBTFUL. A new session waits for some more tries of an
+ * unsure op, since a restarted server may keep answers under the old session (rnfs-serve does).
  *
  * An op that changes the data of a file is not forgotten when it is cancelled after it was sent.
  * The server may execute calls of different slots in any order, and so execute this call over later

@@ -111,6 +111,8 @@ void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms);
  * (NFS4ERR_DELAY, NFS4ERR_GRACE). False: op has had `most` such answers, and must end. most:
  * below 255. */
 bool nfs4_task_may_stray(struct nfs_op *op, unsigned most);
+/* May op, which has kept its slot, go on asking on a session that is lost? */
+bool nfs4_task_asks_old(const struct nfs_op *op);
 /* The same because the server answered status. The attempt counts in op->tries. */
 void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
 /* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is

@@ -14,6 +14,7 @@
 #include "transport/log.h"
 
 #define MISORDERED_MAX 8 /* retries of an op after its slot turned out to be out of step */
+#define OLD_TRIES      6 /* tries on a session that is lost, within a second */
 
 /* As struct nfs4_kind's get. After NFS_DONE, the reply must have no more results than were asked
  * for. */
@@ -281,13 +282,19 @@ static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint
 	return out;
 }
 
+bool nfs4_task_asks_old(const struct nfs_op *op)
+{
+	return op->be.v4.unsure && op->tries < OLD_TRIES;
+}
+
 /* SEQUENCE was answered DELAY. May op keep its slot and ask again? If not, *end is set. */
 static bool task_keep_slot_locked(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end *end)
 {
 	bool priv = op->be.v4.flags & NFS4_F_PRIV;
 
-	op->be.v4.asks_on = !priv && srv->slots.gate_open && !srv->stopping;
+	op->be.v4.asks_on =
+		!priv && (srv->slots.gate_open || nfs4_task_asks_old(op)) && !srv->stopping;
 	if (op->be.v4.asks_on && (!op->be.v4.cancelled || nfs4_task_asks_on_locked(op))) {
 		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
 		return true;

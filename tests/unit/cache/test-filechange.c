@@ -146,6 +146,19 @@ static void a_size_of_another_tick_may_be_another_client_s(void **state)
 	assert_int_not_equal(filechange_replaced(&f), 0);
 }
 
+/* The server carries out WRITEs side by side, and reads the versions apart from the WRITEs. */
+static void sizes_between_writes_of_a_tick_show_no_other_client(void **state)
+{
+	begin(2);
+	assert_int_equal(wcc(10, 100, 11, 200), FILECHANGE_PENDING);
+	assert_int_equal(wcc(11, 150, 11, 200), FILECHANGE_FOREIGN);
+	assert_int_equal(filechange_replaced(&f), 0);
+	begin(2); /* the same tick, but the file was shorter than before the first of the WRITEs */
+	assert_int_equal(wcc(11, 200, 12, 300), FILECHANGE_PENDING);
+	assert_int_equal(wcc(12, 190, 12, 300), FILECHANGE_FOREIGN);
+	assert_int_not_equal(filechange_replaced(&f), 0);
+}
+
 static void a_gap_in_the_chain_may_be_what_was_lost(void **state)
 {
 	uint64_t at;
@@ -465,6 +478,7 @@ int main(void)
 		T(a_server_that_has_lost_changes_shows_no_other_client),
 		T(a_loss_within_a_tick_shows_no_other_client),
 		T(a_size_of_another_tick_may_be_another_client_s),
+		T(sizes_between_writes_of_a_tick_show_no_other_client),
 		T(a_gap_in_the_chain_may_be_what_was_lost),
 		T(an_old_answer_is_no_news),
 		T(a_new_answer_to_an_older_question_is_news),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fs/file/cached.h"
+#include "fs/program/upcall.h"
 #include "tests/unit/fs/fs-fixture.h"
 #include "tests/unit/fs/kernel-file.h"
 
@@ -37,9 +38,16 @@ static int setup_ahead(void **state)
 	return 0;
 }
 
+static int setup_gather(void **state)
+{
+	fs_fixture_gather = true;
+	return setup_ahead(state);
+}
+
 static int teardown_ahead(void **state)
 {
 	free(pattern);
+	fs_fixture_gather = false;
 	return teardown(state);
 }
 
@@ -224,6 +232,57 @@ static void a_write_overtakes_what_is_being_read(void **state)
 	reads_right(0, REQUEST);
 }
 
+static const uint8_t nothing[REQUEST];
+
+/* READs find the file without the bytes that the server has lost, until five WRITEs have brought
+ * the bytes again. */
+static bool finds_nothing(struct nfs_op *op)
+{
+	struct seg_iter to = seg_iter_of(&op->u.read.to);
+
+	calls += op->type == NFS_WRITE;
+	if (op->type != NFS_READ || calls >= 5)
+		return false;
+	seg_iter_put(&to, nothing, op->u.read.to.len);
+	op->error = 0;
+	op->u.read.count = op->u.read.to.len;
+	op->u.read.eof = false;
+	return true;
+}
+
+/* A READ into the cache is under way when a COMMIT tells that the server has lost data. The data is
+ * being written again when the READ is answered with the bytes of before. */
+static void what_is_written_again_overtakes_what_is_being_read(void **state)
+{
+	struct fuse_fsync_in in = {.fh = fh};
+	uint64_t read, sync;
+	struct answer a;
+
+	memset(pattern, 7, 5000);
+	assert_int_equal(kernel_write(node, fh, 0, pattern, 5000, O_RDWR), 5000);
+	reads_right(0, REQUEST); /* the server has the data, UNSTABLE */
+	cache_drop_all(&inode_of(fs->inodes, node)->cache);
+	fake_knobs.hang[NFS_READ] = true;
+	read = kernel_send_read(node, fh, 0, REQUEST);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	fake_knobs.hang[NFS_WRITE] = true;
+	upcalls.connection(fs, NFS_CONNECTION_LOST);
+	upcalls.connection(fs, NFS_CONNECTION_BACK);
+	fake_knobs.verf = 7;
+	sync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+	while (!stats_get(&writeback_stats(fs->writeback)->rewritten))
+		usleep(1000);
+	calls = 0;
+	fake_knobs.short_write = 1000;
+	fake_knobs.script = finds_nothing;
+	fake_knobs.hang[NFS_READ] = fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	a = kernel_wait(read);
+	assert_int_equal(a.len, REQUEST);
+	assert_memory_equal(a.data, pattern, REQUEST);
+	assert_int_equal(kernel_wait(sync).error, 0);
+}
+
 static bool is_another_version(struct nfs_op *op)
 {
 	return lookup_tells_change(op, inode_of(fs->inodes, node), FILE_MB << 20);
@@ -295,7 +354,8 @@ static void an_open_file_may_be_left_at_the_end(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ahead, teardown_ahead)
+#define TEST(f)	       cmocka_unit_test_setup_teardown(f, setup_ahead, teardown_ahead)
+#define GATHER_TEST(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown_ahead)
 
 /* --- with the open ---------------------------------------------------------------------------- */
 
@@ -388,6 +448,7 @@ int main(void)
 		TEST(an_error_is_told_to_the_reader),
 		TEST(what_was_written_is_read),
 		TEST(a_write_overtakes_what_is_being_read),
+		GATHER_TEST(what_is_written_again_overtakes_what_is_being_read),
 		TEST(what_the_kernel_knows_to_have_changed_is_read_again),
 		TEST(direct_reads_pass_the_cache_by),
 		TEST(a_file_is_closed_when_nothing_is_being_read),

@@ -22,20 +22,30 @@ static uint64_t at(unsigned ms)
 	return BEGIN + ms * MS;
 }
 
+static void told(struct believed *b, uint64_t size, unsigned born, pid_t tid, unsigned now)
+{
+	struct nfs_attr attr = {.size = size};
+	struct told told = {.attr = &attr, .born = at(born), .tid = tid};
+
+	believed_told(b, &told, at(now));
+}
+
 static bool ignores(struct believed *b, uint64_t end, unsigned made, unsigned now)
 {
 	uint64_t until;
 
-	return believed_ignores(
-		b, end, &(struct believed_read){R, at(made), at(made)}, at(now), &until);
+	return believed_ignores(b, end,
+		&(struct believed_read){.tid = R, .born = at(made), .since = at(made)}, at(now),
+		&until);
 }
 
 static uint64_t ignores_until(struct believed *b, uint64_t end, unsigned made, unsigned now)
 {
 	uint64_t until;
 
-	assert_true(believed_ignores(
-		b, end, &(struct believed_read){R, at(made), at(made)}, at(now), &until));
+	assert_true(believed_ignores(b, end,
+		&(struct believed_read){.tid = R, .born = at(made), .since = at(made)}, at(now),
+		&until));
 	return until;
 }
 
@@ -43,10 +53,10 @@ static void a_smaller_size_counts_when_its_thread_has_handled_it(void **state)
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(0));
+	told(&b, 100, 0, P, 0);
 	assert_false(believed_more(&b, 100, at(0)));
 	assert_true(believed_more(&b, 99, at(0)));
-	believed_told(&b, 40, at(200), P, at(201));
+	told(&b, 40, 200, P, 201);
 	assert_true(believed_more(&b, 40, at(202)));
 	believed_heard(&b, Q, at(203));
 	assert_true(believed_more(&b, 40, at(203)));
@@ -61,10 +71,10 @@ static void the_largest_of_the_smaller_sizes_counts_after_a_while(void **state)
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(0));
-	believed_told(&b, 40, at(200), P, at(201));
-	believed_told(&b, 50, at(200), Q, at(202));
-	believed_told(&b, 30, at(200), P, at(203));
+	told(&b, 100, 0, P, 0);
+	told(&b, 40, 200, P, 201);
+	told(&b, 50, 200, Q, 202);
+	told(&b, 30, 200, P, 203);
 	believed_heard(&b, P, at(204)); /* Q may not have handled the answer */
 	assert_true(believed_more(&b, 50, at(204)));
 	assert_false(believed_more(&b, 50, at(301)));
@@ -76,19 +86,19 @@ static void a_smaller_size_that_was_asked_for_too_early_counts_never(void **stat
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(5));
-	believed_told(&b, 40, at(50), Q, at(60)); /* P may handle the answer at 55 */
+	told(&b, 100, 0, P, 5);
+	told(&b, 40, 50, Q, 60); /* P may handle the answer at 55 */
 	assert_true(believed_more(&b, 40, at(500)));
-	believed_told(&b, 40, at(500), Q, at(501));
+	told(&b, 40, 500, Q, 501);
 	believed_wrote(&b, 10, P, at(502));
 	assert_true(believed_more(&b, 40, at(900)));
-	believed_told(&b, 40, at(900), Q, at(901));
+	told(&b, 40, 900, Q, 901);
 	believed_notifies(&b, at(902));
 	believed_notified(&b, at(903));
 	assert_true(believed_more(&b, 40, at(1500)));
 	/* a thread handles its earlier answers before it asks */
-	believed_told(&b, 100, at(1500), P, at(1501));
-	believed_told(&b, 40, at(1502), P, at(1503));
+	told(&b, 100, 1500, P, 1501);
+	told(&b, 40, 1502, P, 1503);
 	assert_false(believed_more(&b, 40, at(1603)));
 }
 
@@ -97,14 +107,14 @@ static void attributes_are_handled_when_each_thread_has_gone_on(void **state)
 	struct believed b = {0};
 
 	assert_true(believed_handled(&b, at(0)));
-	believed_told(&b, 100, at(0), P, at(0));
-	believed_told(&b, 100, at(0), Q, at(1));
+	told(&b, 100, 0, P, 0);
+	told(&b, 100, 0, Q, 1);
 	assert_false(believed_handled(&b, at(2)));
 	believed_heard(&b, P, at(2));
 	assert_false(believed_handled(&b, at(3)));
 	believed_heard(&b, Q, at(3));
 	assert_true(believed_handled(&b, at(4)));
-	believed_told(&b, 100, at(4), P, at(5)); /* a thread that asks no more */
+	told(&b, 100, 4, P, 5); /* a thread that asks no more */
 	assert_false(believed_handled(&b, at(24)));
 	assert_true(believed_handled(&b, at(25)));
 }
@@ -125,7 +135,7 @@ static void the_end_of_a_read_counts_unless_the_kernel_learns_more(void **state)
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(5));
+	told(&b, 100, 0, P, 5);
 	assert_false(ignores(&b, 100, 0, 6)); /* the kernel believes no more */
 	assert_int_equal(ignores_until(&b, 40, 0, 6), at(105));
 	assert_true(ignores(&b, 40, 104, 200));
@@ -145,7 +155,8 @@ static void the_end_of_a_read_counts_unless_the_kernel_learns_more(void **state)
 static void a_threads_own_answers_hide_no_end_from_its_later_reads(void **state)
 {
 	struct believed b = {0};
-	struct believed_read own = {P, at(310), at(290)}, before = {P, at(299), at(290)};
+	struct believed_read own = {.tid = P, .born = at(310), .since = at(290)};
+	struct believed_read before = {.tid = P, .born = at(299), .since = at(290)};
 	uint64_t until;
 
 	believed_wrote(&b, 100, P, at(300));
@@ -159,7 +170,7 @@ static void a_notification_hides_the_end(void **state)
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(0));
+	told(&b, 100, 0, P, 0);
 	believed_notifies(&b, at(500));
 	assert_int_equal(ignores_until(&b, 40, 510, 511), at(600));
 	believed_notified(&b, at(520));
@@ -171,7 +182,7 @@ static void a_cut_hides_the_end_until_its_thread_has_handled_it(void **state)
 {
 	struct believed b = {0};
 
-	believed_told(&b, 100, at(0), P, at(0));
+	told(&b, 100, 0, P, 0);
 	believed_cut_begin(&b, at(500));
 	assert_true(ignores_until(&b, 40, 501, 502) == UINT64_MAX);
 	believed_cut_end(&b, P, at(510));

@@ -14,12 +14,20 @@
 #include "tests/unit/fs/known/inode-table.h"
 #include "transport/clock.h"
 
+static bool told_as(
+	struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born, bool *lasts)
+{
+	struct told told = {.attr = attr, .asked = asked, .born = born, .writes = ino->view.writes};
+
+	return inode_told(ino, &told, lasts);
+}
+
 /* The server has just told attr. May the kernel believe attr? */
 static bool told(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool lasts = true;
 
-	return inode_told(ino, attr, clock_ns(), clock_ns(), 0, ino->view.writes, &lasts);
+	return told_as(ino, attr, clock_ns(), clock_ns(), &lasts);
 }
 
 /* The name is asked for anew once, when the name may stand for another file by now. */
@@ -177,12 +185,12 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 
 	inode_note_attr(a, &late, second, 0);
 	inode_note_attr(a, &early, first, 0);
-	assert_false(inode_told(a, &early, first, clock_ns(), 0, a->view.writes, &lasts));
+	assert_false(told_as(a, &early, first, clock_ns(), &lasts));
 	assert_true(attrs_newer(&a->attrs, &at, &asked));
 	assert_int_equal(at.size, 20);
 	assert_int_equal(asked, second);
 	at.size = 30; /* including data that is written and not yet on the server */
-	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, asked, clock_ns(), &lasts));
 	/* also where no earlier attributes are believed any more */
 	attrs_doubt_rights(&a->attrs);
 	at = early;
@@ -195,7 +203,7 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	asked = second + 1;
 	assert_false(attrs_newer(&a->attrs, &at, &asked));
 	assert_int_equal(at.size, 10);
-	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, asked, clock_ns(), &lasts));
 	inode_table_free(t);
 }
 
@@ -209,7 +217,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	unsigned times;
 
 	assert_true(view_told_size(&a->view, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), clock_ns(), &lasts));
 	assert_true(view_told_size(&a->view, 10));
 	assert_false(view_told_size(&a->view, 20));
 	assert_false(view_believes(&a->view)); /* the kernel believes nothing */
@@ -218,7 +226,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	told(a, &at);
 	assert_true(inode_told_this(a, &at));
 	assert_false(view_told_size(&a->view, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), clock_ns(), &lasts));
 	assert_false(view_told_size(&a->view, 20));
 	assert_true(view_believes(&a->view));
 	times = view_notifies(&a->view);
@@ -227,7 +235,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	/* an answer during the forgetting may come before or after it */
 	at.size = 30;
 	times = view_notifies(&a->view);
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), clock_ns(), &lasts));
 	view_notified(&a->view, times, 0);
 	assert_false(view_told_size(&a->view, 20));
 	assert_true(view_told_size(&a->view, 30));
@@ -240,11 +248,11 @@ static void a_write_beside_what_is_told(void **state)
 	struct inode_table *t = table();
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10};
-	unsigned writes = a->view.writes;
+	struct told before = told_now(&at, 0);
 	bool lasts = true;
 
 	view_wrote(&a->view, 20, 0);
-	assert_false(inode_told(a, &at, clock_ns(), clock_ns(), 0, writes, &lasts));
+	assert_false(inode_told(a, &before, &lasts));
 	assert_int_equal(a->view.size, 20);
 	assert_true(told(a, &at));
 	assert_int_equal(a->view.size, 10);
@@ -267,17 +275,17 @@ static void answers_thrown_away_do_not_count(void **state)
 	view_notified(&a->view, times, born + 1);
 	at.size = 20;
 	a->opens.count = 1;
-	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), born, &lasts));
 	assert_false(lasts);
 	assert_true(view_told_size(&a->view, 30));
 	assert_false(view_believes(&a->view));
 	lasts = true;
-	assert_true(inode_told(a, &at, clock_ns(), born + 1, 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), born + 1, &lasts));
 	assert_true(view_believes(&a->view));
 	/* the kernel may have made an inode anew since, if it did not hold the inode */
 	view_notified(&a->view, times, born + 1);
 	a->opens.count = 0;
-	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), born, &lasts));
 	assert_true(view_believes(&a->view));
 	inode_table_free(t);
 }
@@ -292,19 +300,61 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	bool lasts = true;
 
 	attrs_doubt_rights(&a->attrs);
-	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, asked, clock_ns(), &lasts));
 	assert_false(lasts);
 	assert_false(inode_told_this(a, &at));
 	lasts = true;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), clock_ns(), &lasts));
 	assert_true(lasts);
 	assert_true(inode_told_this(a, &at));
 	/* the kernel may take either of two answers, even if it is not to believe the second */
 	at.change = 6;
 	lasts = false;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->view.writes, &lasts));
+	assert_true(told_as(a, &at, clock_ns(), clock_ns(), &lasts));
 	assert_false(inode_told_this(a, &at));
 	inode_table_free(t);
+}
+
+/* `asked` says how old the attributes are, and `born` whether the kernel still waits for them. */
+static void each_time_decides_for_itself(void **state)
+{
+	enum { NOTIFIED = 10, FROM = 20 };
+	static const struct {
+		unsigned asked, born;
+		bool open, counts, lasts;
+	} row[] = {
+		{FROM, NOTIFIED, true, true, true},
+		{FROM - 1, NOTIFIED, true, true, false},
+		{FROM, NOTIFIED - 1, true, false, false},
+		{FROM, NOTIFIED - 1, false, true, true},
+		{FROM - 1, NOTIFIED - 1, false, true, false},
+		{NOTIFIED - 1, FROM, true, true, false},
+	};
+	const struct nfs_attr attr = {.change = 5, .size = 10};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct attrs known = {.from = CLOCK_BEGIN + FROM};
+		struct view v = {.notified_at = CLOCK_BEGIN + NOTIFIED};
+		struct told told = {.attr = &attr,
+			.asked = CLOCK_BEGIN + row[i].asked,
+			.born = CLOCK_BEGIN + row[i].born};
+		bool lasts = true, counts;
+
+		attrs_init(&known);
+		view_init(&v);
+		assert_true(view_told(&v, &known, &told, row[i].open, &lasts, &counts));
+		assert_int_equal(counts, row[i].counts);
+		assert_int_equal(lasts, row[i].lasts);
+		assert_int_equal(view_believes(&v), row[i].lasts);
+		/* the kernel takes the answer to its own change in any case */
+		known.from = v.notified_at = clock_ns();
+		told = told_now(&attr, 0);
+		lasts = true;
+		assert_true(view_told(&v, &known, &told, row[i].open, &lasts, &counts));
+		assert_true(counts && lasts);
+		view_finish(&v);
+		attrs_finish(&known);
+	}
 }
 
 /* Each event in each state of the table in view.h. */
@@ -318,11 +368,11 @@ static enum state state_of(struct view *v, const struct nfs_attr *last)
 
 static void tell(struct view *v, struct attrs *known, const struct nfs_attr *attr, bool lasts)
 {
-	struct view_answer answer = {
-		.attr = attr, .asked = clock_ns(), .born = clock_ns(), .writes = v->writes};
+	struct told told = told_now(attr, 0);
 	bool counts;
 
-	assert_true(view_told(v, known, &answer, &lasts, &counts));
+	told.writes = v->writes;
+	assert_true(view_told(v, known, &told, false, &lasts, &counts));
 	assert_true(counts);
 }
 
@@ -382,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_write_beside_what_is_told),
 		cmocka_unit_test(answers_thrown_away_do_not_count),
 		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
+		cmocka_unit_test(each_time_decides_for_itself),
 		cmocka_unit_test(events_lead_from_state_to_state),
 	};
 

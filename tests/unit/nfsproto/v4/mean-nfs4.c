@@ -170,8 +170,13 @@ static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 		return false;
 	s->mixups += nops != s->kept.nops;
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
-	memcpy(req->res.base, s->kept.reply, s->kept.len);
-	req->res.len = s->kept.len;
+	if (s->kept.delays) {
+		s->kept.delays--;
+		say_delay(req);
+	} else {
+		memcpy(req->res.base, s->kept.reply, s->kept.len);
+		req->res.len = s->kept.len;
+	}
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 	return true;
 }

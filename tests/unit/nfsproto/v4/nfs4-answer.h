@@ -12,6 +12,7 @@
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "tests/unit/nfsproto/wire/nfs4-any.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 
 struct answer {
 	struct xdr_out x;

@@ -17,7 +17,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

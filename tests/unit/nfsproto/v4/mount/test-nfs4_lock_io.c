@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
+#include "nfsproto/v4/mount/nfs4_lock_io.h"
 
 static struct nfs_op read_op(struct nfs_open *o)
 {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
+#include "nfsproto/v4/mount/nfs4_lock_wait.h"
 
 /* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/ops/nfs4_ops and its parts: replies that make no sense.
+ * Unit tests of the operations of nfsproto/v4/ops: replies that make no sense.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-answer.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 
 static struct answer a;
 static struct nfs4_server srv;

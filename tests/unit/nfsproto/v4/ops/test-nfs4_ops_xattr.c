@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-answer.h"
+#include "nfsproto/v4/ops/nfs4_ops_xattr.h"
 
 static struct answer a;
 static struct nfs4_server srv;

@@ -19,6 +19,7 @@
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};

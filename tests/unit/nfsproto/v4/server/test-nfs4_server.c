@@ -16,7 +16,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -141,6 +141,28 @@ static void test_busy_slot_left(void **state)
 	assert_true(op.error == -ENOTCONN || op.error == 0); /* 0: a slow machine */
 }
 
+/* The server has executed the op, and then restarts. The server keeps the answer under the old
+ * session, but is not ready to give the answer when another op learns that the session is lost. */
+static void test_answer_of_old_session(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_REMOVE, .u.remove = {.dir = f->root, .name = {"file", 4}}};
+	sem_t sem;
+
+	f->srv.cut_op = OP_REMOVE;
+	f->srv.cut_times = 1;
+	f->srv.kept.delays = 4;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_REMOVE], 1));
+	mean_lose_session(&f->srv);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(fix_ends_within(&sem, 60000));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(f->srv.kept.delays, 0);
+	assert_int_equal(f->srv.count[OP_REMOVE], 1);
+	fix_unmount_clean(f);
+}
+
 static void test_exclusive_create(void **state)
 {
 	struct fix *f = *state;
@@ -491,6 +513,7 @@ int main(void)
 		ON_MOUNT(test_delay_after_change),
 		ON_MOUNT(test_busy_slot),
 		ON_MOUNT(test_busy_slot_left),
+		ON_MOUNT(test_answer_of_old_session),
 		ON_MOUNT(test_exclusive_create),
 		ON_MOUNT(test_too_many_opens),
 		ON_MOUNT(test_open_getfh),
