@@ -58,7 +58,7 @@ struct view {
 	atomic_int listener; /* the thread that was last told anything, until its next request */
 
 	/* held while the kernel's attributes are being invalidated, if there is need */
-	struct mutex notifying;
+	struct mutex notifying ACQUIRED_BEFORE(lock);
 	struct mutex lock;
 	/* times: how often the kernel was told attributes. lasting: times when the kernel was last
 	 * told attributes with a time-out. forgot: times when the kernel's attributes were last

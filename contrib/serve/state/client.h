@@ -25,7 +25,8 @@ struct client {
 	bool confirmed;		     /* state->lock */
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* a host that locks by NLM (nlm.h), without EXCHANGE_ID */
-	struct mutex nlm_lock;	     /* outside all others; held while a restart ends the states */
+	/* outside all others; held while a restart ends the states */
+	struct mutex nlm_lock ACQUIRED_BEFORE(lock);
 	uint32_t nlm_state GUARDED_BY(nlm_lock); /* of its status monitor; 0: unknown */
 	atomic_bool limit_said; /* the log has said that the client has too many opens */
 	atomic_bool recorded;	/* it is in the record of clients (grace.h) */
