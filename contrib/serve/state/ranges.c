@@ -11,7 +11,7 @@
 #define RANGES_MAX 4096 /* of one lock owner on one file */
 
 /* The ranges of st have changed. before: the former number of ranges. */
-static void recount(struct st *st, uint32_t before)
+static void recount(struct st *st, uint32_t before) REQUIRES(st->obj->lock)
 {
 	atomic_fetch_add_explicit(
 		&st->client->nranges, st->ranges.n - before, memory_order_relaxed);
@@ -22,7 +22,7 @@ static void recount(struct st *st, uint32_t before)
 }
 
 /* May st get another range? */
-static bool may_grow(const struct st *st)
+static bool may_grow(const struct st *st) REQUIRES(st->obj->lock)
 {
 	struct share *s = st->client->share;
 
@@ -75,7 +75,7 @@ bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaq
 }
 
 /* Allows st's next change to add ranges, and makes room for them. */
-static uint32_t make_room(struct st *st)
+static uint32_t make_room(struct st *st) REQUIRES(st->obj->lock)
 {
 	if (!may_grow(st)) /* waiting does not help an owner that has too many itself */
 		return NFS4ERR_SERVERFAULT;
@@ -83,7 +83,7 @@ static uint32_t make_room(struct st *st)
 }
 
 /* There is room. */
-static void clear(struct st *st, uint64_t first, uint64_t last)
+static void clear(struct st *st, uint64_t first, uint64_t last) REQUIRES(st->obj->lock)
 {
 	uint32_t before = st->ranges.n;
 

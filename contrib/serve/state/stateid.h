@@ -58,7 +58,7 @@ struct st {
 	_Atomic int fd_r, fd_w;
 	/* ST_LOCK */
 	struct st *open;	   /* referenced */
-	struct lock_ranges ranges; /* obj->lock */
+	struct lock_ranges ranges GUARDED_BY(obj->lock);
 	struct st_deleg deleg;	   /* ST_DELEG */
 	LIST_ENTRY(st) obj_link;   /* obj->lock */
 };
