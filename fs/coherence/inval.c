@@ -25,7 +25,7 @@ struct inval {
 	pthread_t thread;
 	struct mutex lock; /* a leaf */
 	pthread_cond_t wake;
-	GUARDED_BY(lock) STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
+	GUARDED_BY(lock) STAILQ_HEAD(inval_queue, request) queue; /* by request.inval.link */
 	/* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	struct request *now GUARDED_BY(lock);
 	bool stop GUARDED_BY(lock);
@@ -95,9 +95,9 @@ static struct request *take_locked(struct inval *v) REQUIRES(v->lock)
 	uint64_t now = clock_ns();
 	struct request *r;
 
-	STAILQ_FOREACH (r, &v->queue, wait)
+	STAILQ_FOREACH (r, &v->queue, inval.link)
 		if (may_go(v, r, now)) {
-			STAILQ_REMOVE(&v->queue, r, request, wait);
+			STAILQ_REMOVE(&v->queue, r, request, inval.link);
 			return r;
 		}
 	return NULL;
@@ -183,7 +183,7 @@ static void drop(struct inval *v, struct request *r, request_step_fn *next)
 	mutex_lock(&v->lock);
 	stop = v->stop;
 	if (!stop)
-		STAILQ_INSERT_TAIL(&v->queue, r, wait);
+		STAILQ_INSERT_TAIL(&v->queue, r, inval.link);
 	pthread_cond_signal(&v->wake);
 	mutex_unlock(&v->lock);
 	if (stop)
@@ -225,19 +225,19 @@ void inval_end_gone(struct inval *v)
 	mutex_lock(&v->lock);
 	STAILQ_CONCAT(&all, &v->queue);
 	while ((r = STAILQ_FIRST(&all))) {
-		STAILQ_REMOVE_HEAD(&all, wait);
+		STAILQ_REMOVE_HEAD(&all, inval.link);
 		if (request_is_gone(r))
-			STAILQ_INSERT_TAIL(&gone, r, wait);
+			STAILQ_INSERT_TAIL(&gone, r, inval.link);
 		else
-			STAILQ_INSERT_TAIL(&v->queue, r, wait);
+			STAILQ_INSERT_TAIL(&v->queue, r, inval.link);
 	}
 	if (v->now && request_is_gone(v->now)) {
-		STAILQ_INSERT_TAIL(&gone, v->now, wait);
+		STAILQ_INSERT_TAIL(&gone, v->now, inval.link);
 		v->now = NULL;
 	}
 	mutex_unlock(&v->lock);
 	while ((r = STAILQ_FIRST(&gone))) {
-		STAILQ_REMOVE_HEAD(&gone, wait);
+		STAILQ_REMOVE_HEAD(&gone, inval.link);
 		r->next(r);
 	}
 }

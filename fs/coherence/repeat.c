@@ -40,9 +40,9 @@ struct repeats {
 	struct mutex lock; /* a leaf */
 	struct record record[RECORDS] GUARDED_BY(lock);
 	_Atomic uint64_t last; /* time of the last new or used record; 0: none */
-	GUARDED_BY(lock) STAILQ_HEAD(, request) waiting; /* by request.wait */
-	bool ticks GUARDED_BY(lock);			 /* the main thread looks again soon */
-	bool ended GUARDED_BY(lock);			 /* no request waits any more */
+	GUARDED_BY(lock) STAILQ_HEAD(repeat_queue, io_state) waiting;
+	bool ticks GUARDED_BY(lock); /* the main thread looks again soon */
+	bool ended GUARDED_BY(lock); /* no request waits any more */
 };
 
 struct repeats *repeats_new(void)
@@ -211,7 +211,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 	mutex_lock(&t->lock);
 	waits = v == NOT_YET && !t->ended;
 	if (waits) {
-		STAILQ_INSERT_TAIL(&t->waiting, r, wait);
+		STAILQ_INSERT_TAIL(&t->waiting, io_of(r), queue);
 		if (!t->ticks && eventfd_write(r->fs->wake_fd, 1))
 			log_ctrl("eventfd: cannot wake the main thread");
 		t->ticks = true;
@@ -226,9 +226,9 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 
 bool repeats_tick(struct fs *fs, bool all)
 {
-	STAILQ_HEAD(, request) looked = STAILQ_HEAD_INITIALIZER(looked);
+	struct repeat_queue looked = STAILQ_HEAD_INITIALIZER(looked);
 	struct repeats *t = fs->repeats;
-	struct request *r;
+	struct io_state *io;
 	enum verdict v;
 	bool more;
 
@@ -237,15 +237,17 @@ bool repeats_tick(struct fs *fs, bool all)
 	t->ended |= all;
 	STAILQ_CONCAT(&looked, &t->waiting);
 	mutex_unlock(&t->lock);
-	while ((r = STAILQ_FIRST(&looked))) {
-		STAILQ_REMOVE_HEAD(&looked, wait);
+	while ((io = STAILQ_FIRST(&looked))) {
+		struct request *r = request_of_io(io);
+
+		STAILQ_REMOVE_HEAD(&looked, queue);
 		v = judge(r);
 		if (v != NOT_YET || all || request_is_gone(r)) {
 			go_on(r, v == BELIEVES ? v : IGNORES);
 			continue;
 		}
 		mutex_lock(&t->lock);
-		STAILQ_INSERT_TAIL(&t->waiting, r, wait);
+		STAILQ_INSERT_TAIL(&t->waiting, io, queue);
 		mutex_unlock(&t->lock);
 	}
 	mutex_lock(&t->lock);

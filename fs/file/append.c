@@ -59,7 +59,7 @@
 #include "transport/lock.h"
 #include "transport/log.h"
 
-STAILQ_HEAD(append_queue, request); /* by request.wait */
+STAILQ_HEAD(append_queue, io_state);
 
 struct appends {
 	struct mutex lock; /* also guards inode.append.busy */
@@ -99,18 +99,18 @@ static uint32_t part_len(const struct request *r)
 /* The next request that waits to append to ino, if it may do so now; else NULL. */
 static struct request *append_next(struct appends *a, struct inode *ino)
 {
-	struct request *next;
+	struct io_state *next;
 
 	mutex_lock(&a->lock);
-	STAILQ_FOREACH (next, &a->waiting, wait)
-		if (next->file->inode == ino)
+	STAILQ_FOREACH (next, &a->waiting, queue)
+		if (request_of_io(next)->file->inode == ino)
 			break;
 	if (next)
-		STAILQ_REMOVE(&a->waiting, next, request, wait);
+		STAILQ_REMOVE(&a->waiting, next, io_state, queue);
 	else
 		ino->append.busy = false;
 	mutex_unlock(&a->lock);
-	return next;
+	return next ? request_of_io(next) : NULL;
 }
 
 /* r is about to be answered. */
@@ -336,7 +336,7 @@ void append_start(struct request *r)
 	waits = ino->append.busy;
 	ino->append.busy = true;
 	if (waits)
-		STAILQ_INSERT_TAIL(&a->waiting, r, wait);
+		STAILQ_INSERT_TAIL(&a->waiting, io_of(r), queue);
 	mutex_unlock(&a->lock);
 	if (!waits)
 		append_send(r);
@@ -347,21 +347,21 @@ void append_end_gone(struct fs *fs)
 	struct append_queue all = STAILQ_HEAD_INITIALIZER(all);
 	struct append_queue gone = STAILQ_HEAD_INITIALIZER(gone);
 	struct appends *a = fs->appends;
-	struct request *r;
+	struct io_state *io;
 
 	mutex_lock(&a->lock);
 	STAILQ_CONCAT(&all, &a->waiting);
-	while ((r = STAILQ_FIRST(&all))) {
-		STAILQ_REMOVE_HEAD(&all, wait);
-		if (request_is_gone(r))
-			STAILQ_INSERT_TAIL(&gone, r, wait);
+	while ((io = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, queue);
+		if (request_is_gone(request_of_io(io)))
+			STAILQ_INSERT_TAIL(&gone, io, queue);
 		else
-			STAILQ_INSERT_TAIL(&a->waiting, r, wait);
+			STAILQ_INSERT_TAIL(&a->waiting, io, queue);
 	}
 	mutex_unlock(&a->lock);
-	while ((r = STAILQ_FIRST(&gone))) {
-		STAILQ_REMOVE_HEAD(&gone, wait);
-		leave_astray(r);
-		request_end(r, -EINTR);
+	while ((io = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, queue);
+		leave_astray(request_of_io(io));
+		request_end(request_of_io(io), -EINTR);
 	}
 }

@@ -22,6 +22,8 @@
 #define DRAIN_NS      (3 * NSEC_PER_SEC)
 #define DRAIN_POLL_NS 5000000
 
+TAILQ_HEAD(late_list, request); /* by request.late.wait */
+
 struct lates {
 	struct mutex lock;				 /* also guards request.late */
 	GUARDED_BY(lock) LIST_HEAD(, request) under_way; /* by request.late.link */
@@ -126,7 +128,7 @@ void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t l
 
 	if (!r->fuse || r->late.of)
 		return;
-	atomic_store(&r->lasts, true);
+	atomic_store(&r->late.lasts, true);
 	request_arm(r); /* here: from now on the main thread may answer r */
 	r->late.first = first;
 	r->late.last = last;

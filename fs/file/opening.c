@@ -68,7 +68,7 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	bool waits;
 
 	r->next = next;
-	r->settles = settles;
+	r->opening.settles = settles;
 	mutex_lock(&o->lock);
 	mutex_lock(&ino->lock);
 	waits = (settles ? ino->opens.settling : ino->opens.unlinking) > 0;
@@ -158,7 +158,7 @@ static void ended(struct fs *fs, struct inode *ino, unsigned *count)
 	inode_unref(ino);
 	while ((waits = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
-		if (!wait_for(waits, waits->settles, waits->next))
+		if (!wait_for(waits, waits->opening.settles, waits->next))
 			waits->next(waits);
 	}
 }
@@ -204,15 +204,15 @@ void opening_park(struct request *r, request_step_fn *next)
 bool opening_take(struct request *r)
 {
 	if (opening_settling(r->inode))
-		r->settler = unpark(r->fs->openings, r->inode, &r->batch.cred);
-	return r->settler != NULL;
+		r->opening.settler = unpark(r->fs->openings, r->inode, &r->batch.cred);
+	return r->opening.settler != NULL;
 }
 
 void opening_settled(struct request *r)
 {
-	struct request *settler = r->settler;
+	struct request *settler = r->opening.settler;
 
-	r->settler = NULL;
+	r->opening.settler = NULL;
 	if (!settler)
 		return;
 	opening_settle_end(r->fs, settler->inode);

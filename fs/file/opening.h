@@ -82,8 +82,8 @@ void opening_settle_end(struct fs *fs, struct inode *ino);
  * another request waits for the times, and soon in any case. Or another request takes r
  * (opening_take()), and sets the times with a call of its own. */
 void opening_park(struct request *r, request_step_fn *next);
-/* r takes the request that is parked for r->inode into r->settler, if the parked request belongs to
- * the same user. False: there is none. If r does not come to opening_settled(), see
+/* r takes the request that is parked for r->inode into r->opening.settler, if the parked request
+ * belongs to the same user. False: there is none. If r does not come to opening_settled(), see
  * request_give_back(). */
 bool opening_take(struct request *r);
 /* r has set the times. */

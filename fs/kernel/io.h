@@ -33,6 +33,8 @@ struct io_state {
 		uint64_t end;	/* where the file ends */
 	} repeat;
 
+	STAILQ_ENTRY(io_state) queue; /* of append.c or repeat.c, under its lock */
+
 	/* of cached.c: a READ that waits for a cache block */
 	struct cache_wait wait;
 	TAILQ_ENTRY(io_state) waiting;

@@ -18,9 +18,11 @@
 
 #define PAGE UINT64_C(4096)
 
+TAILQ_HEAD(order_list, request); /* by request.order.wait */
+
 struct orders {
 	struct mutex lock; /* also guards inode.order.under_way and request.order */
-	struct order_list waiting GUARDED_BY(lock); /* by request.order.wait */
+	struct order_list waiting GUARDED_BY(lock);
 };
 
 struct orders *orders_new(void)

@@ -89,8 +89,8 @@ static void batch_done(struct batch *b)
 {
 	struct request *r = request_of_batch(b);
 
-	atomic_fetch_add_explicit(&r->waits,
-		atomic_exchange_explicit(&r->step_rpcs, 0, memory_order_relaxed),
+	atomic_fetch_add_explicit(&r->count.waits,
+		atomic_exchange_explicit(&r->count.step_rpcs, 0, memory_order_relaxed),
 		memory_order_relaxed);
 	r->step(r);
 }
@@ -107,12 +107,12 @@ static void found_stale(struct fs *fs, struct inode *ino)
 
 static void count_calls(struct request *r, unsigned n)
 {
-	unsigned most = atomic_load_explicit(&r->step_rpcs, memory_order_relaxed);
+	unsigned most = atomic_load_explicit(&r->count.step_rpcs, memory_order_relaxed);
 
 	if (!n)
 		return;
-	atomic_fetch_add_explicit(&r->rpcs, n, memory_order_relaxed);
-	while (n > most && !atomic_compare_exchange_weak_explicit(&r->step_rpcs, &most, n,
+	atomic_fetch_add_explicit(&r->count.rpcs, n, memory_order_relaxed);
+	while (n > most && !atomic_compare_exchange_weak_explicit(&r->count.step_rpcs, &most, n,
 				   memory_order_relaxed, memory_order_relaxed))
 		;
 }
@@ -165,20 +165,20 @@ static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests-
 	struct fuse_req *fuse = r->fuse;
 
 	r->fuse = NULL;
-	atomic_store(&r->awaited, false);
+	atomic_store(&r->fate.awaited, false);
 	if (fuse)
 		fuse_reply_err(fuse, ETIMEDOUT);
 }
 
 static void time_out_locked(struct request *r) REQUIRES(r->fs->requests->lock)
 {
-	atomic_store(&r->timed_out, true);
-	if (r->keeps_going) {
+	atomic_store(&r->fate.timed_out, true);
+	if (r->fate.keeps_going) {
 		answer_timed_out_locked(r);
 		return;
 	}
 	kill_request(r);
-	atomic_store(&r->gone, true);
+	atomic_store(&r->fate.gone, true);
 }
 
 static _Thread_local uint64_t came_at; /* request_came_at(); 0: now */
@@ -202,32 +202,32 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	stats_add(&fs->stats.requests, 1);
 	r->fs = fs;
 	r->fuse = fuse;
-	r->keeps_going = false;
+	r->fate.keeps_going = false;
 	batch_begin(&r->batch, fs->client, cred);
 	r->batch.op_ended = op_ended;
 	if (!fuse)
 		batch_keep_going(&r->batch);
 	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
-	atomic_store(&r->awaited, fuse != NULL);
-	atomic_store(&r->timed_out, false);
-	atomic_store(&r->gone, false);
-	r->armed = false;
-	atomic_store(&r->watched, false);
-	r->any_signal = false;
+	atomic_store(&r->fate.awaited, fuse != NULL);
+	atomic_store(&r->fate.timed_out, false);
+	atomic_store(&r->fate.gone, false);
+	r->fate.armed = false;
+	atomic_store(&r->fate.watched, false);
+	r->fate.any_signal = false;
 	r->account.unique = 0;
 	if (fuse)
 		account_take(&r->account);
 	r->born = came ? came : r->account.unique ? r->account.born : clock_ns();
 	r->batch.since_ns = r->born;
-	atomic_store_explicit(&r->rpcs, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->waits, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->step_rpcs, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->count.rpcs, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->count.waits, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->count.step_rpcs, 0, memory_order_relaxed);
 	r->step = NULL;
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
 	r->name[0] = r->to_name[0] = 0;
-	r->settler = NULL;
-	r->asks = false;
-	r->turn_since = 0;
+	r->opening.settler = NULL;
+	r->owed.asks = false;
+	r->turn.since = 0;
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;
@@ -239,7 +239,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	atomic_store(&r->order.overtaken, false);
 	r->late.of = NULL;
 	r->late.is = false;
-	atomic_store(&r->lasts, false);
+	atomic_store(&r->late.lasts, false);
 	r->cut.begun = false;
 	mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
@@ -271,7 +271,7 @@ void request_take_data(struct request *r, const struct seg_list *data)
 void request_naming_begin(struct request *r)
 {
 	request_naming_end(r);
-	r->naming = true;
+	r->owed.naming = true;
 	dirnames_naming_begin(&r->dir->dirnames);
 	if (r->to_dir)
 		dirnames_naming_begin(&r->to_dir->dirnames);
@@ -279,9 +279,9 @@ void request_naming_begin(struct request *r)
 
 void request_naming_end(struct request *r)
 {
-	if (!r->naming)
+	if (!r->owed.naming)
 		return;
-	r->naming = false;
+	r->owed.naming = false;
 	dirnames_naming_end(&r->dir->dirnames, &r->dir->attrs);
 	if (r->to_dir)
 		dirnames_naming_end(&r->to_dir->dirnames, &r->to_dir->attrs);
@@ -289,9 +289,9 @@ void request_naming_end(struct request *r)
 
 void request_give_back(struct request *r)
 {
-	struct request *settler = r->settler;
+	struct request *settler = r->opening.settler;
 
-	r->settler = NULL;
+	r->opening.settler = NULL;
 	if (settler)
 		settler->next(settler);
 }
@@ -306,7 +306,7 @@ void request_free(struct request *r)
 		r->late.freed(r);
 	request_give_back(r);
 	request_naming_end(r);
-	if (r->asks)
+	if (r->owed.asks)
 		view_answered(&r->inode->view, r->born);
 	inode_unref(r->inode);
 	inode_unref(r->dir);
@@ -334,7 +334,7 @@ void request_submit(struct request *r, request_step_fn *step)
 
 static bool is_fatal(const struct request *r)
 {
-	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
+	enum process_fate fate = r->fate.any_signal ? PROCESS_KILLED : process_fate(r->pid);
 
 	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
 }
@@ -348,9 +348,9 @@ static void on_interrupt(fuse_req_t fuse, void *data)
 	if (!is_fatal(r))
 		return;
 	kill_request(r);
-	if (!atomic_load(&r->watched) && !atomic_load(&r->lasts))
+	if (!atomic_load(&r->fate.watched) && !atomic_load(&r->late.lasts))
 		return;
-	atomic_store(&r->gone, true);
+	atomic_store(&r->fate.gone, true);
 	atomic_store(&r->fs->some_gone, true);
 	if (eventfd_write(r->fs->wake_fd, 1))
 		log_ctrl("eventfd: cannot wake the main thread");
@@ -358,16 +358,16 @@ static void on_interrupt(fuse_req_t fuse, void *data)
 
 void request_arm(struct request *r)
 {
-	if (r->keeps_going || r->armed || !r->fuse)
+	if (r->fate.keeps_going || r->fate.armed || !r->fuse)
 		return;
-	r->armed = true;
+	r->fate.armed = true;
 	fuse_req_interrupt_func(r->fuse, on_interrupt, r);
 }
 
 void request_watch(struct request *r)
 {
-	atomic_store(&r->watched, true);
-	r->armed = true;
+	atomic_store(&r->fate.watched, true);
+	r->fate.armed = true;
 	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* the INTERRUPT may have come */
 }
 
@@ -444,7 +444,7 @@ static void kill_overdue_locked(
 			!is_overdue(r, fate_of(r->pid, w, n), now, hurry))
 			continue;
 		kill_request(r);
-		atomic_store(&r->gone, true);
+		atomic_store(&r->fate.gone, true);
 		p->killed_ns = now;
 	}
 }
@@ -460,13 +460,14 @@ static void end_timed_out_locked(struct request_pool *p, uint64_t now) REQUIRES(
 	if (!p->patience_ns)
 		return;
 	TAILQ_FOREACH (r, &p->live, live) {
-		if (!atomic_load(&r->awaited))
+		if (!atomic_load(&r->fate.awaited))
 			continue;
 		awaited++;
-		if (!has_waited(r, now, p->patience_ns) || (request_is_gone(r) && !r->keeps_going))
+		if (!has_waited(r, now, p->patience_ns) ||
+			(request_is_gone(r) && !r->fate.keeps_going))
 			continue;
 		time_out_locked(r);
-		any |= !r->any_signal;
+		any |= !r->fate.any_signal;
 	}
 	if (any && awaited >= REQUEST_BACKGROUND)
 		p->behind_until = now + BEHIND_NS;
@@ -501,7 +502,7 @@ uint64_t request_oldest_ns(struct request_pool *p)
 	if (!mutex_trylock(&p->lock))
 		return 0;
 	TAILQ_FOREACH (r, &p->live, live) {
-		if (!atomic_load(&r->awaited) || r->any_signal)
+		if (!atomic_load(&r->fate.awaited) || r->fate.any_signal)
 			continue;
 		oldest = clock_age(now, r->born);
 		break;
@@ -512,7 +513,7 @@ uint64_t request_oldest_ns(struct request_pool *p)
 
 int request_gone_error(const struct request *r)
 {
-	return atomic_load(&r->timed_out) ? ETIMEDOUT : EINTR;
+	return atomic_load(&r->fate.timed_out) ? ETIMEDOUT : EINTR;
 }
 
 bool request_check_killed(struct request_pool *p)
@@ -552,22 +553,22 @@ void request_pool_end(struct request_pool *p)
 	p->ending = true;
 	TAILQ_FOREACH (r, &p->live, live) {
 		kill_request(r);
-		atomic_store(&r->gone, true);
+		atomic_store(&r->fate.gone, true);
 	}
 	mutex_unlock(&p->lock);
 }
 
 static void disarm(struct request *r)
 {
-	if (r->fuse && r->armed)
+	if (r->fuse && r->fate.armed)
 		fuse_req_interrupt_func(r->fuse, NULL, NULL);
-	r->armed = false;
+	r->fate.armed = false;
 }
 
 /* Only a request that keeps going needs the lock: the analysis cannot follow the condition. */
 static struct fuse_req *take_fuse(struct request *r) NO_LOCK_ANALYSIS
 {
-	bool shared = r->keeps_going; /* with answer_timed_out_locked() */
+	bool shared = r->fate.keeps_going; /* with answer_timed_out_locked() */
 	struct fuse_req *fuse;
 
 	if (shared)
@@ -575,10 +576,10 @@ static struct fuse_req *take_fuse(struct request *r) NO_LOCK_ANALYSIS
 	disarm(r);
 	fuse = r->fuse;
 	r->fuse = NULL;
-	atomic_store(&r->awaited, false);
+	atomic_store(&r->fate.awaited, false);
 	if (fuse) {
-		r->account.rpcs = atomic_load_explicit(&r->rpcs, memory_order_relaxed);
-		r->account.waits = atomic_load_explicit(&r->waits, memory_order_relaxed);
+		r->account.rpcs = atomic_load_explicit(&r->count.rpcs, memory_order_relaxed);
+		r->account.waits = atomic_load_explicit(&r->count.waits, memory_order_relaxed);
 		account_answers(&r->account);
 		if (trace_is_on(&r->fs->trace) && r->dir && r->name[0])
 			event_names(
@@ -646,8 +647,8 @@ void request_keep_going(struct request *r)
 		return;
 	disarm(r);
 	mutex_lock(&r->fs->requests->lock);
-	r->keeps_going = true;
-	if (atomic_load(&r->timed_out))
+	r->fate.keeps_going = true;
+	if (atomic_load(&r->fate.timed_out))
 		answer_timed_out_locked(r);
 	mutex_unlock(&r->fs->requests->lock);
 }

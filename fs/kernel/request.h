@@ -10,6 +10,10 @@
  *
  *     request_new -> [request_op -> request_submit -> step]... -> request_end
  *
+ * State. Each module that makes requests wait owns one member of the request, a struct of
+ * kernel/wait/. Each operation owns a type for its state from step to step (request_state()),
+ * declared where the operation stands.
+ *
  * Interrupts. The kernel sends INTERRUPT for any signal, but only a fatal signal may abandon a
  * request: a program does not expect EINTR from calls on NFS, and does not restart such calls. So
  * an interrupted request is cancelled in two cases only: its process is being killed (process.h),
@@ -53,17 +57,21 @@
 
 #include "cache/batch.h"
 #include "cache/writeback.h"
+#include "fs/kernel/wait/flush_wait.h"
+#include "fs/kernel/wait/inval_wait.h"
+#include "fs/kernel/wait/late_call.h"
+#include "fs/kernel/wait/opening_wait.h"
+#include "fs/kernel/wait/order_place.h"
+#include "fs/kernel/wait/step.h"
+#include "fs/kernel/wait/turn_wait.h"
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
 struct file;
 struct inode;
-struct request;
 struct request_pool;
 struct fuse_req;
-
-typedef void request_step_fn(struct request *r);
 
 #define REQUEST_NAME_MAX 256
 /* READs ahead, AIO and the like that the kernel has in flight at a time. */
@@ -71,12 +79,8 @@ typedef void request_step_fn(struct request *r);
 /* Bytes for the largest state of an operation. */
 #define REQUEST_STATE_SIZE 192
 
-struct request {
-	struct fs *fs;
-	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own requests */
-	bool keeps_going;      /* request_keep_going(); then fuse is under the pool's lock */
-	pid_t pid;	       /* 0: unknown */
-	struct batch batch;
+/* Whether and how a request ends before its operation has ended. */
+struct request_fate {
 	/* GONE: the request must not wait any longer: its process is killed, or the request timed
 	 * out */
 	atomic_bool gone;
@@ -86,98 +90,57 @@ struct request {
 	bool armed;
 	/* the request waits for another event than the server's answer (request_watch()) */
 	atomic_bool watched;
-	atomic_bool lasts; /* the call may outlive the process: late.c has known the request */
-	bool settles;	   /* in opening.c the request waits until times are set */
 	/* any signal cancels the request, not only a fatal one; constant once submitted */
 	bool any_signal;
+	bool keeps_going; /* request_keep_going(); then fuse is under the pool's lock */
+};
+
+/* Announced to modules of known/, and to be withdrawn by request_free() at the latest. */
+struct request_owed {
+	bool naming; /* between request_naming_begin() and request_naming_end() */
+	bool asks;   /* GETATTR: counted by view_asked() */
+};
+
+struct request {
+	struct fs *fs;
+	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own requests */
+	pid_t pid;	       /* 0: unknown */
 	/* when the request came, on clock_ns(): no answer of the server to the request is older */
 	uint64_t born;
-	struct account account; /* rpcs and waits become known with the answer */
-	/* rpcs and waits so far, for account; step_rpcs: the RPCs of the part of this step with the
-	 * most RPCs */
-	atomic_uint rpcs, waits, step_rpcs;
-	TAILQ_ENTRY(request) live;
-	/* also used by the lists of waiting requests in silly.c and opening.c */
-	SLIST_ENTRY(request) free;
-	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c, turn.c or repeat.c */
-	uint64_t turn_since;	    /* when the wait in turn.c began; 0: no wait */
+	struct account account;
+	struct account_count count; /* becomes known, by account, with the answer */
 
+	struct batch batch;
 	request_step_fn *step;
 	/* the operation's next function, after steps that several operations share, or after a
 	 * wait */
 	request_step_fn *next;
+	struct request_fate fate;
+	TAILQ_ENTRY(request) live;
+	/* also used by the lists of waiting requests in silly.c, opening.c and listing.c */
+	SLIST_ENTRY(request) free;
 
 	/* The objects of the request; NULL: none. The inodes are references. The file stays until
 	 * its release, the kernel's last request for the file. */
 	struct inode *inode;
 	struct inode *dir;    /* the directory that has the name, or will have it */
 	struct inode *to_dir; /* the second directory of a rename */
-	struct inode
-		*unlinking; /* the inode that loses its last name by this request (opening.h) */
-	/* the request that was to set inode's times; this request sets the times instead */
-	struct request *settler;
-	bool naming; /* between request_naming_begin() and request_naming_end() */
-	bool asks;   /* GETATTR: counted by view_asked() */
+	/* the inode that loses its last name by this request (opening.h) */
+	struct inode *unlinking;
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
+	/* a reference; NULL: none. READ and WRITE data is in batch.data instead */
+	struct mem_buf *buf;
+	char *text; /* from malloc; freed with the request */
+	struct request_owed owed;
 
-	struct mem_buf
-		*buf; /* a reference; NULL: none. READ and WRITE data is in batch.data instead */
-	char *text;   /* from malloc; freed with the request */
-	struct {      /* while the request waits in flush.c */
-		struct inode *of; /* NULL: the request waits for room */
-		request_step_fn *next;
-		struct writeback_wait wait;
-		struct nfs_then then; /* of flush_waits_then() */
-		struct writeback_room room;
-		/* ends the request if it is GONE; NULL: request_end() does */
-		request_step_fn *gone;
-		bool closes;   /* the request closes a file, and is never GONE */
-		bool outlives; /* if the request is GONE, it is answered and goes on */
-		TAILQ_ENTRY(request) link;
-	} flush;
-
-	struct {		  /* of a READ or WRITE, in order.c, under its lock */
-		struct inode *of; /* a reference; NULL: the request is not in the list */
-		/* called first by request_free() if the request is in the list */
-		request_step_fn *freed;
-		uint64_t first, last; /* pages */
-		LIST_ENTRY(request) link;
-		TAILQ_ENTRY(request) wait;
-		request_step_fn *next;
-		bool writes, waits;
-		atomic_bool overtaken; /* by a WRITE */
-	} order;
-
-	struct { /* in late.c, under its lock */
-		/* A request that changes the data of a file, and may have been sent: a reference on
-		 * the file, and the bytes. NULL: the request is not in the list, or was answered in
-		 * time. */
-		struct inode *of;
-		uint64_t first, last;
-		bool is; /* LATE */
-		/* called first by request_take_fuse() and request_free() if the request is in the
-		 * list */
-		request_step_fn *answers, *freed;
-		LIST_ENTRY(request) link;
-		/* a request that waits until others have ended */
-		struct inode *behind;
-		uint64_t from, to; /* bytes */
-		request_step_fn *next;
-		TAILQ_ENTRY(request) wait;
-	} late;
-
-	/* in inval.c. alone: only the pages of [from, from + len) are invalidated; else all pages,
-	 * and the attributes. */
-	struct {
-		bool alone;
-		off_t from, len; /* len 0: to the end */
-		/* A granted lock: the request waits for view_is_quiet() until this time at most.
-		 * 0: another request, which does not wait. */
-		uint64_t waits;
-		bool quiet; /* view_is_quiet() when the wait ended */
-	} inval;
-
+	/* Each owned by the module that makes requests wait. */
+	struct order_place order;
+	struct turn_wait turn;
+	struct opening_wait opening;
+	struct flush_wait flush;
+	struct late_call late;
+	struct inval_wait inval;
 	/* written data that a change other than a gathered WRITE overlaps */
 	struct written_cut cut;
 
@@ -186,9 +149,6 @@ struct request {
 };
 
 SLIST_HEAD(request_list, request); /* by request.free */
-TAILQ_HEAD(order_list, request);   /* by request.order.wait */
-TAILQ_HEAD(late_list, request);	   /* by request.late.wait */
-STAILQ_HEAD(turn_list, request);   /* by request.wait, in turn.c */
 
 /* The state of r's operation, of the type that the operation's module declares. */
 #define request_state(r, type)                                                                     \
@@ -243,8 +203,8 @@ struct fuse_req *request_take_fuse(struct request *r);
 void request_abandon(struct request *r);
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
-/* r was to set times instead of r->settler and has not set them. r->settler sets the times now. To
- * be called before r is freed. */
+/* r was to set times instead of r->opening.settler and has not set them. r->opening.settler sets
+ * the times now. To be called before r is freed. */
 void request_give_back(struct request *r);
 /* Frees an answered request. */
 void request_free(struct request *r);
@@ -260,7 +220,7 @@ bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const ch
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
-	return atomic_load(&r->gone);
+	return atomic_load(&r->fate.gone);
 }
 
 /* From now on a request of the kernel times out after ns; 0: never. The request is answered
@@ -274,7 +234,7 @@ uint64_t request_oldest_ns(struct request_pool *p);
 /* r has waited for a call that other requests needed. Any thread that goes on with r. */
 static inline void request_waited(struct request *r)
 {
-	atomic_fetch_add_explicit(&r->waits, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&r->count.waits, 1, memory_order_relaxed);
 }
 /* A worker has waited since `since` for a request that it has not made yet. Has that wait timed
  * out? Then requests that come in the next moments time out at once: while the workers waited, no

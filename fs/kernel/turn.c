@@ -35,10 +35,12 @@ struct hearer {
 	uint64_t at;
 };
 
+STAILQ_HEAD(turn_list, request); /* by request.turn.link */
+
 struct turns {
 	struct mutex lock;
-	struct turn_list waiting GUARDED_BY(lock);	    /* in turn_waits(), by request.wait */
-	struct turn_list settling GUARDED_BY(lock);	    /* in turn_settles(), by request.wait */
+	struct turn_list waiting GUARDED_BY(lock);	    /* in turn_waits() */
+	struct turn_list settling GUARDED_BY(lock);	    /* in turn_settles() */
 	struct hearer hearer[HEARERS_MAX] GUARDED_BY(lock); /* oldest first */
 	atomic_uint hearers;
 	bool ticks GUARDED_BY(lock); /* the main thread looks again soon */
@@ -70,7 +72,7 @@ struct turns *turns_free(struct turns *t)
 static void enter_locked(struct turns *t, struct request *r, struct turn_list *list)
 	REQUIRES(t->lock)
 {
-	STAILQ_INSERT_TAIL(list, r, wait);
+	STAILQ_INSERT_TAIL(list, r, turn.link);
 	if (!t->ticks && eventfd_write(r->fs->wake_fd, 1))
 		log_ctrl("eventfd: cannot wake the main thread");
 	t->ticks = true;
@@ -104,11 +106,11 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 	struct inode *ino = r->inode;
 	bool waits;
 
-	if (r->turn_since || !turn_forbids(ino, r->pid, size))
+	if (r->turn.since || !turn_forbids(ino, r->pid, size))
 		return false;
 	r->next = next;
-	r->turn_since = clock_ns();
-	if (r->asks)
+	r->turn.since = clock_ns();
+	if (r->owed.asks)
 		view_waits(&ino->view);
 	mutex_lock(&t->lock);
 	atomic_fetch_add(&ino->turn.waits, 1);
@@ -119,7 +121,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 	else
 		atomic_fetch_sub(&ino->turn.waits, 1);
 	mutex_unlock(&t->lock);
-	if (!waits && r->asks)
+	if (!waits && r->owed.asks)
 		view_asked(&ino->view);
 	return waits;
 }
@@ -138,11 +140,11 @@ static bool take(struct turns *t, struct turn_list *from, ready_fn *ready, const
 	mutex_lock(&t->lock);
 	STAILQ_CONCAT(&all, from);
 	while ((r = STAILQ_FIRST(&all))) {
-		STAILQ_REMOVE_HEAD(&all, wait);
+		STAILQ_REMOVE_HEAD(&all, turn.link);
 		if (ready(r, arg))
-			STAILQ_INSERT_TAIL(taken, r, wait);
+			STAILQ_INSERT_TAIL(taken, r, turn.link);
 		else
-			STAILQ_INSERT_TAIL(from, r, wait);
+			STAILQ_INSERT_TAIL(from, r, turn.link);
 	}
 	more = !STAILQ_EMPTY(from);
 	mutex_unlock(&t->lock);
@@ -154,9 +156,9 @@ static void go_on(struct turn_list *taken)
 	struct request *r;
 
 	while ((r = STAILQ_FIRST(taken))) {
-		STAILQ_REMOVE_HEAD(taken, wait);
+		STAILQ_REMOVE_HEAD(taken, turn.link);
 		atomic_fetch_sub(&r->inode->turn.waits, 1);
-		if (r->asks)
+		if (r->owed.asks)
 			view_asked(&r->inode->view);
 		if (request_is_gone(r))
 			request_end(r, -EINTR);
@@ -186,7 +188,7 @@ void turn_end(struct fs *fs, struct inode *ino, pid_t pid)
 
 static bool is_due(const struct request *r, const void *all)
 {
-	uint64_t age = clock_age(clock_ns(), r->turn_since);
+	uint64_t age = clock_age(clock_ns(), r->turn.since);
 
 	return *(const bool *)all || age >= WAIT_MOST_NS ||
 	       (age >= WAIT_NS && !atomic_load(&r->inode->order.writes));
@@ -269,7 +271,7 @@ static bool settle(struct turns *t, bool all)
 	struct request *r;
 
 	while ((r = STAILQ_FIRST(&settled))) {
-		STAILQ_REMOVE_HEAD(&settled, wait);
+		STAILQ_REMOVE_HEAD(&settled, turn.link);
 		r->next(r);
 	}
 	return more;

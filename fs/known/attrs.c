@@ -46,9 +46,10 @@ static bool is_news_locked(const struct attrs *a, const struct nfs_attr *attr, u
 	return attr->change > a->attr.change;
 }
 
-bool attrs_note(struct attrs *a, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
+bool attrs_note(struct attrs *a, const struct told *told)
 {
-	const struct nfs_attr *was = &a->attr;
+	const struct nfs_attr *was = &a->attr, *attr = told->attr;
+	uint64_t seen = told->asked, alone = told->alone;
 	bool lost = false, rights, ctime, own;
 
 	mutex_lock(&a->lock);

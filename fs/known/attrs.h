@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "fs/known/grant.h"
+#include "fs/known/told.h"
 #include "nfsproto/nfs_client.h"
 #include "transport/lock.h"
 
@@ -69,11 +70,11 @@ void attrs_finish(struct attrs *a);
 void attrs_touch(struct attrs *a);
 uint64_t attrs_touched(const struct attrs *a);
 
-/* The server, asked at `seen`, has told attr. alone: since when no other client can have changed
- * the file, or 0. True: a user may have lost the right to search the directory: the mode lets fewer
- * users in, the owner or group is another, or the directory changed, not through this mount,
- * without a name made or removed (an ACL, for example). */
-bool attrs_note(struct attrs *a, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
+/* Notes told.attr, as of told.asked, with told.alone. True: a user may have lost the
+ * right to search the directory: the mode lets fewer users in, the owner or group is another, or
+ * the directory changed, not through this mount, without a name made or removed (an ACL, for
+ * example). */
+bool attrs_note(struct attrs *a, const struct told *told);
 /* Invalidates attributes: the server must be asked again. attrs_doubt_rights(): rights, too (the
  * handle is stale). */
 void attrs_doubt(struct attrs *a);

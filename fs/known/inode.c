@@ -410,12 +410,12 @@ void inode_note_removed(struct inode *ino)
 		atomic_store(&ino->attrs.removed, true);
 }
 
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
+bool inode_note_attr(struct inode *ino, const struct told *told)
 {
-	bool lost = attrs_note(&ino->attrs, attr, seen, alone);
+	bool lost = attrs_note(&ino->attrs, told);
 
-	return attr->type == NFS_DIR &&
-	       dirnames_note(&ino->dirnames, &ino->attrs, attr->change, seen, lost);
+	return told->attr->type == NFS_DIR &&
+	       dirnames_note(&ino->dirnames, &ino->attrs, told->attr->change, told->asked, lost);
 }
 
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)

@@ -195,10 +195,9 @@ void inode_touch_end(struct inode *ino);
 /* A name of ino was removed, or given to another file. A directory has only one name. */
 void inode_note_removed(struct inode *ino);
 
-/* Notes attr, which the server was asked for at `seen`: attrs_note(), dirnames_note(). True: names
- * in the directory must be invalidated in the kernel. If this mount changes rights, the caller uses
- * attrs_doubt_rights(). */
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
+/* Notes attributes: attrs_note(), dirnames_note(). True: names in the directory must be invalidated
+ * in the kernel. If this mount changes rights, the caller uses attrs_doubt_rights(). */
+bool inode_note_attr(struct inode *ino, const struct told *told);
 /* attrs_known(), attrs_known_dir() and attrs_is_older(), but false while data waits to be
  * written. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);

@@ -11,9 +11,10 @@
  *     name_asked   the server was asked for the name of the file; or later, if the directory was
  *                  then known not to have changed since (dirnames_as_of())
  *     born         the daemon read the kernel's request
+ *     alone        from then on no other client can have changed the file; 0: one can
  *
- * Each of the three may be the latest: known attributes and names answer requests that come later,
- * and a request may wait before the server is asked.
+ * Each of the first three may be the latest: known attributes and names answer requests that come
+ * later, and a request may wait before the server is asked.
  */
 #ifndef RNFS_FS_KNOWN_TOLD_H
 #define RNFS_FS_KNOWN_TOLD_H
@@ -26,9 +27,10 @@
 
 struct told {
 	const struct nfs_attr *attr;
-	uint64_t asked, name_asked, born; /* name_asked: of an entry only */
-	pid_t tid;			  /* the thread that gets the answer; 0: not known */
-	unsigned writes;		  /* view.writes when the server was asked */
+	/* name_asked: only of an entry. alone: only where attributes are noted. */
+	uint64_t asked, name_asked, born, alone;
+	pid_t tid;	 /* the thread that gets the answer; 0: not known */
+	unsigned writes; /* view.writes when the server was asked */
 };
 
 /* Attributes after a change by the request of thread tid. The kernel takes such attributes in any

@@ -72,7 +72,9 @@ void entry_stat(
 
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
 {
-	if (!inode_note_attr(ino, a, seen, deleg_alone_since(fs, ino)))
+	struct told told = {.attr = a, .asked = seen, .alone = deleg_alone_since(fs, ino)};
+
+	if (!inode_note_attr(ino, &told))
 		return;
 	names_incomplete(fs->names, ino);
 	notify_take_back(fs, ino);

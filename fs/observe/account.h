@@ -15,6 +15,7 @@
 #ifndef RNFS_FS_OBSERVE_ACCOUNT_H
 #define RNFS_FS_OBSERVE_ACCOUNT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,12 @@ struct account {
 	/* Round trips, one after the other, that the request has waited for. A call made for
 	 * another request, such as a READ ahead, counts as one. */
 	uint32_t waits;
+};
+
+/* rpcs and waits of a request so far. */
+struct account_count {
+	atomic_uint rpcs, waits;
+	atomic_uint step_rpcs; /* RPCs of the part of the present step that has made the most */
 };
 
 /* Requests of one kind that were answered so far. */

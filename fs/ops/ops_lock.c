@@ -212,7 +212,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 		return;
 	}
 	locker_moved(f, &lock_of(r)->ended, r->born);
-	r->any_signal = wait;
+	r->fate.any_signal = wait;
 	if (!waits_late(r, lock_begin))
 		lock_begin(r);
 }

@@ -39,7 +39,7 @@ static void lookup_again(struct request *r)
 /* Must the answer wait for a process on turn, because of the file that was found? */
 static bool lookup_waits(struct request *r, const struct nfs_op *op)
 {
-	if (op->error || op->u.lookup.attr.type != NFS_REG || r->turn_since)
+	if (op->error || op->u.lookup.attr.type != NFS_REG || r->turn.since)
 		return false;
 	r->inode = inode_find(r->fs->inodes, &op->u.lookup.fh);
 	if (r->inode &&

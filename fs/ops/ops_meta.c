@@ -206,7 +206,7 @@ static void getattr_flushed(struct request *r)
 static void getattr_begin(struct request *r)
 {
 	static const struct nfs_sattr now = {.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW};
-	bool settles = r->settler != NULL;
+	bool settles = r->opening.settler != NULL;
 
 	if (settles)
 		inode_touch(r->inode);
@@ -223,7 +223,7 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->asks = true;
+	r->owed.asks = true;
 	view_asked(&r->inode->view);
 	getattr_of(r)->born = r->born;
 	getattr_of(r)->reads = fi != NULL;

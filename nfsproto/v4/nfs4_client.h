@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_client: the life of a mount with NFSv4.1 or later, its ops, and the upcalls from its server.
+ * nfs4_client: the life of a mount with NFSv4.1 or later, and its ops.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
 #define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
@@ -12,7 +12,5 @@
  * reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
 struct nfs_client *nfs4_mount_on(
 	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
-/* A mount's upcalls for its server. */
-extern const struct nfs4_upcalls nfs4_client_upcalls;
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/nfs4_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,8 +5,11 @@
  */
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 
+#include <errno.h>
+
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
+#include "nfsproto/v4/ops/nfs4_ops_copy.h"
 #include "nfsproto/v4/ops/nfs4_ops_data.h"
 #include "nfsproto/v4/ops/nfs4_ops_deleg.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
@@ -85,3 +88,41 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	SERVER_KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, op_test_stateid),
 	SERVER_KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, op_free_stateid),
 };
+
+static int copy_kind(struct nfs4_client *c, const struct nfs_op *op)
+{
+	uint64_t mask = c->clone_blksize ? c->clone_blksize - 1 : 0;
+
+	/* The end is not checked: it may be the end of the source, which only the server knows. */
+	if (!nfs4_lacks(c, OP_CLONE) && !(op->u.copy.from & mask) && !(op->u.copy.to & mask))
+		return NFS4_K_CLONE;
+	return nfs4_lacks(c, OP_COPY) ? -EOPNOTSUPP : NFS_COPY;
+}
+
+int nfs4_kind_of(struct nfs4_client *c, const struct nfs_op *op)
+{
+	int error = nfs4_xattr_check(c, op);
+	bool has = c->srv->minor >= 2;
+
+	if (error)
+		return error;
+	switch (op->type) {
+	case NFS_READ:
+		return c->read_plus && has && !nfs4_lacks(c, OP_READ_PLUS) ? NFS4_K_READ_PLUS
+									   : NFS_READ;
+	case NFS_WRITE:
+		if (op->u.write.append)
+			return NFS4_K_APPEND;
+		return op->u.write.then && op->u.write.then->set.mask ? NFS4_K_WRITE_SET
+								      : NFS_WRITE;
+	case NFS_SEEK:
+		return has && !nfs4_lacks(c, OP_SEEK) ? NFS_SEEK : -EOPNOTSUPP;
+	case NFS_ALLOCATE:
+		has = has && !nfs4_lacks(c, op->u.allocate.dealloc ? OP_DEALLOCATE : OP_ALLOCATE);
+		return has ? NFS_ALLOCATE : -EOPNOTSUPP;
+	case NFS_COPY:
+		return has ? copy_kind(c, op) : -EOPNOTSUPP;
+	default:
+		return (int)op->type;
+	}
+}

@@ -10,4 +10,8 @@
 
 extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
 
+/* The kind that op begins as; or the error of an op that need not be sent: -EOPNOTSUPP: the minor
+ * version or the server lacks a needed feature. */
+int nfs4_kind_of(struct nfs4_client *c, const struct nfs_op *op);
+
 #endif

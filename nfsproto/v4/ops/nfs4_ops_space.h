@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_space: the kinds of op that NFSv4.2 adds (nfs4_coder.h). Model: nfs4_ops_space.c.
+ * nfs4_ops_space: the kinds of op about the space and the data of files that NFSv4.2 adds
+ * (nfs4_coder.h).
+ *
+ * All of these operations are optional for a server, and so are those of nfs4_ops_copy.h. After
+ * NFS4ERR_NOTSUPP the client does not send the same operation again; the caller gets -EOPNOTSUPP
+ * and does without.
  */
 #ifndef RNFS_NFSPROTO_V4_OPS_NFS4_OPS_SPACE_H
 #define RNFS_NFSPROTO_V4_OPS_NFS4_OPS_SPACE_H
@@ -10,20 +15,15 @@
 
 NFS4_CODERS(op_seek);
 NFS4_CODERS(op_allocate);
-NFS4_CODERS(op_clone);
-NFS4_CODERS(op_copy);
-NFS4_CODERS(op_offload_status);
-NFS4_CODERS(op_offload_cancel);
 NFS4_CODERS(op_read_plus);
 
-/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks a needed
- * feature. */
-int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
-/* The pause before an op that waits for CB_OFFLOAD asks the server. */
-unsigned nfs4_offload_ms(struct nfs_op *op);
-/* CB_OFFLOAD has come. No lock held but cb.lock. */
-void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
-/* Tells the server that op's asynchronous copy is no longer wanted. No lock held. */
-void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
+/* Does the server lack the operation, as far as is known? */
+bool nfs4_lacks(struct nfs4_client *c, uint32_t op);
+/* Steps to the result of op; remembers if the server does not know op: -EOPNOTSUPP. */
+int nfs4_reply_optional(struct nfs4_client *c, struct nfs4_reply *r, uint32_t op);
+/* A COMMIT behind the operation that changed the range. get: *unsafe is the error of the COMMIT, or
+ * 0; the operations before COMMIT have succeeded. */
+void nfs4_put_commit_behind(struct nfs4_comp *k, uint64_t offset, uint64_t length);
+int nfs4_get_commit_behind(struct nfs4_reply *r, int *unsafe);
 
 #endif

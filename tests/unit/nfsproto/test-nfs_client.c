@@ -102,14 +102,8 @@ static int setup4_unmounted(void **state)
 
 static int setup4(void **state)
 {
-	struct err e;
-	struct fix *f;
-
 	setup4_unmounted(state);
-	f = *state;
-	f->nfs = fix_mount(f, "/", &e);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
+	fix_mount_root(*state);
 	return 0;
 }
 

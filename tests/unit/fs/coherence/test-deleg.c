@@ -116,7 +116,7 @@ static void older_answers_do_not_count(void **state)
 	assert_true(asks(O_RDONLY));
 	since = deleg_since(fs, ino);
 	old.size = 4711;
-	inode_note_attr(ino, &old, before, 0);
+	inode_note_attr(ino, &(struct told){.attr = &old, .asked = before});
 	assert_true(inode_known_attr(ino, since - 1, &got, &seen));
 	assert_int_equal(got.size, 4);
 }

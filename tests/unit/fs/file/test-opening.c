@@ -94,7 +94,7 @@ static void who_is_gone_waits_no_longer(void **state)
 	assert_true(opening_claim(remove, inode_ref(ino), false));
 	assert_true(opening_waits(stays, open_step));
 	assert_true(opening_waits(goes, open_step));
-	atomic_store(&goes->gone, true);
+	atomic_store(&goes->fate.gone, true);
 	openings_take_gone(fs, &gone);
 	assert_ptr_equal(SLIST_FIRST(&gone), goes);
 	assert_null(SLIST_NEXT(goes, free));

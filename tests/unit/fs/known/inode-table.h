@@ -35,4 +35,12 @@ static inline struct inode *get(struct inode_table *t, uint32_t n)
 	return inode_lookup(t, &fh, &attr);
 }
 
+/* The server, asked at `asked`, has told attr: inode_note_attr(). */
+static inline bool note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t asked)
+{
+	struct told told = {.attr = attr, .asked = asked};
+
+	return inode_note_attr(ino, &told);
+}
+
 #endif

@@ -53,13 +53,13 @@ static void attributes_that_change_are_believed_for_the_shortest(void **state)
 	struct inode_table *t = table();
 	struct inode *ino = get(t, 1);
 
-	inode_note_attr(ino, &attr, clock_ns(), 0);
+	note_attr(ino, &attr, clock_ns());
 	attrs_next_timeout(&ino->attrs, 5, 3, 60);
 	ino->attrs.timeout_at -= 3000000000u;
 	assert_int_equal(attrs_next_timeout(&ino->attrs, 5, 3, 60), 6);
 	assert_int_equal(attrs_timeout(&ino->attrs, 3, 60), 6);
 	attr.change++;
-	inode_note_attr(ino, &attr, clock_ns(), 0);
+	note_attr(ino, &attr, clock_ns());
 	assert_int_equal(attrs_timeout(&ino->attrs, 3, 60), 3);
 	assert_int_equal(attrs_next_timeout(&ino->attrs, 6, 3, 60), 3);
 	inode_table_free(t);
@@ -71,25 +71,55 @@ static void rights_may_change_without_a_sign(void **state)
 	struct inode_table *t = table();
 	struct inode *dir = inode_table_root(t);
 
-	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_false(note_attr(dir, &attr, clock_ns()));
 	attr.ctime.tv_nsec = attr.mtime.tv_nsec = 1; /* a name */
 	inode_touch(dir);
-	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_false(note_attr(dir, &attr, clock_ns()));
 	/* the time of change alone: by this mount, which knows the change, or by an ACL */
 	attr.ctime.tv_nsec = 2;
 	inode_touch(dir);
-	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_false(note_attr(dir, &attr, clock_ns()));
 	attr.ctime.tv_nsec = 3;
-	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_true(note_attr(dir, &attr, clock_ns()));
 	attr.mode = 0711; /* every user keeps the right to search */
-	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_false(note_attr(dir, &attr, clock_ns()));
 	inode_touch(dir);
 	attr.mode = 0700;
-	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_true(note_attr(dir, &attr, clock_ns()));
 	inode_touch(dir);
 	attr.uid = 7;
-	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	assert_true(note_attr(dir, &attr, clock_ns()));
 	inode_table_free(t);
+}
+
+/* A change of ctime may be a change of an ACL, unless this mount alone has changed the file. */
+static void rights_stay_while_no_other_client_can_change_the_file(void **state)
+{
+	enum { ASKED = 10 };
+	static const struct {
+		unsigned alone;
+		bool stay;
+	} row[] = {{0, false}, {ASKED + 1, false}, {ASKED, true}, {ASKED - 1, true}};
+	struct rpc_cred cred = {.uid = 1};
+	uint32_t may;
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct nfs_attr attr = {.type = NFS_REG, .change = 5};
+		struct told told = {.attr = &attr, .asked = ASKED};
+		struct attrs a = {.touched = 0};
+
+		attrs_init(&a);
+		attrs_note(&a, &told);
+		attrs_note_access(&a, &cred, NFS_ACCESS_READ, NFS_ACCESS_READ, ASKED);
+		attr.ctime.tv_nsec = 1;
+		attr.change = 6;
+		told.asked = clock_ns() + 1;
+		told.alone = row[i].alone;
+		attrs_note(&a, &told);
+		assert_int_equal(
+			attrs_known_access(&a, &cred, NFS_ACCESS_READ, 0, &may), row[i].stay);
+		attrs_finish(&a);
+	}
 }
 
 /* The server may answer a later request first. */
@@ -102,26 +132,26 @@ static void of_answers_that_overtake_each_other_the_newest_is_known(void **state
 
 	while (clock_ns() <= second)
 		;
-	inode_note_attr(a, &at, first, 0);
+	note_attr(a, &at, first);
 	assert_true(attrs_is_past(&a->attrs, first - 1));
 	assert_false(attrs_is_past(&a->attrs, first));
 	at.change = 5;
-	inode_note_attr(a, &at, second, 0);
+	note_attr(a, &at, second);
 	expect_known(a, 6);
 	at.change = 7;
-	inode_note_attr(a, &at, first - 1, 0);
+	note_attr(a, &at, first - 1);
 	expect_known(a, 7);
 	/* attributes asked for when others are known are newer, for any change number */
 	at.change = 3;
-	inode_note_attr(a, &at, clock_ns() + 1, 0);
+	note_attr(a, &at, clock_ns() + 1);
 	expect_known(a, 3);
 	/* an answer to a request from before the doubt is not believed */
 	attrs_doubt_rights(&a->attrs);
 	at.change = 8;
-	inode_note_attr(a, &at, second, 0);
+	note_attr(a, &at, second);
 	expect_known(a, 0);
 	assert_true(attrs_is_past(&a->attrs, second));
-	inode_note_attr(a, &at, clock_ns() + 1, 0);
+	note_attr(a, &at, clock_ns() + 1);
 	expect_known(a, 8);
 	inode_table_free(t);
 }
@@ -167,7 +197,7 @@ static void note_now(struct attrs *a)
 
 	while (clock_ns() <= begun + 1)
 		;
-	attrs_note(a, &attr, clock_ns(), 0);
+	attrs_note(a, &(struct told){.attr = &attr, .asked = clock_ns()});
 }
 
 static void touch_now(struct attrs *a)
@@ -212,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes_that_stay_are_believed_longer),
 		cmocka_unit_test(attributes_that_change_are_believed_for_the_shortest),
+		cmocka_unit_test(rights_stay_while_no_other_client_can_change_the_file),
 		cmocka_unit_test(rights_may_change_without_a_sign),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_directory_that_was_removed_has_no_links),

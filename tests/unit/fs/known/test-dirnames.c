@@ -20,7 +20,7 @@ static bool note(struct inode *dir, uint64_t change, uint64_t seen)
 
 	/* as when a name is made: mtime and ctime move together */
 	attr.mtime.tv_nsec = attr.ctime.tv_nsec = (long)change;
-	return inode_note_attr(dir, &attr, seen, 0);
+	return note_attr(dir, &attr, seen);
 }
 
 static void names_end_with_their_directorys_version(void **state)
@@ -78,11 +78,11 @@ static void a_name_is_as_of_the_change_that_came_with_it(void **state)
 	struct nfs_attr at = {.type = NFS_DIR, .change = 5};
 	uint64_t seen = clock_ns();
 
-	inode_note_attr(dir, &at, seen, 0);
+	note_attr(dir, &at, seen);
 	assert_int_equal(dirnames_as_of(&dir->dirnames, &dir->attrs, 5, seen), seen);
 	seen = clock_ns();
 	at.change = 6;
-	assert_true(inode_note_attr(dir, &at, seen, 0)); /* another client */
+	assert_true(note_attr(dir, &at, seen)); /* another client */
 	assert_int_equal(inode_name_until(dir, seen, 60, 60), 0);
 	assert_true(inode_name_until(dir, dirnames_as_of(&dir->dirnames, &dir->attrs, 6, seen), 60,
 			    60) > clock_ns());

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fs/known/inode.h"
+#include "tests/unit/fs/known/inode-table.h"
 #include "transport/clock.h"
 
 static struct grant_list list;
@@ -98,7 +98,7 @@ static void those_not_seen_for_longest_go_first(void **state)
 	assert_true(grant_get(&list, &u, NFS_ACCESS_READ, 0, &may));
 }
 
-static struct inode_table *table(const struct nfs_attr *attr)
+static struct inode_table *table_of(const struct nfs_attr *attr)
 {
 	struct nfs_fh fh = {.len = 4};
 
@@ -116,16 +116,16 @@ static bool may_search(struct inode *ino)
 static void a_changed_inode_grants_nothing(void **state)
 {
 	struct nfs_attr attr = {.type = NFS_DIR, .mode = 0755};
-	struct inode_table *t = table(&attr);
+	struct inode_table *t = table_of(&attr);
 	struct inode *root = inode_table_root(t);
 	struct rpc_cred u = user(1);
 
 	attrs_note_access(&root->attrs, &u, GRANT_ALL, GRANT_ALL, 10);
-	assert_false(inode_note_attr(root, &attr, 11, 0));
+	assert_false(note_attr(root, &attr, 11));
 	assert_true(may_search(root));
 	attr.ctime.tv_nsec++;
 	attr.mtime.tv_nsec++; /* a name was made in the directory */
-	assert_false(inode_note_attr(root, &attr, 20, 0));
+	assert_false(note_attr(root, &attr, 20));
 	assert_false(may_search(root));
 	attrs_note_access(
 		&root->attrs, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that change */
@@ -140,42 +140,42 @@ static void a_changed_inode_grants_nothing(void **state)
 static void a_lost_right_to_search_is_noticed(void **state)
 {
 	struct nfs_attr attr = {.type = NFS_DIR, .mode = 0755, .uid = 1};
-	struct inode_table *t = table(&attr);
+	struct inode_table *t = table_of(&attr);
 	struct inode *root = inode_table_root(t);
 
 	attr.mode = 0700;
-	assert_true(inode_note_attr(root, &attr, 10, 0));
+	assert_true(note_attr(root, &attr, 10));
 	attr.mode = 0777;
-	assert_false(inode_note_attr(root, &attr, 20, 0));
+	assert_false(note_attr(root, &attr, 20));
 	attr.mode = 0700;
-	assert_false(inode_note_attr(root, &attr, 15, 0)); /* older than the known attributes */
+	assert_false(note_attr(root, &attr, 15)); /* older than the known attributes */
 	attr.mode = 0777;
 	attr.uid = 2;
-	assert_true(inode_note_attr(root, &attr, 30, 0));
+	assert_true(note_attr(root, &attr, 30));
 	attr.ctime.tv_sec = 5; /* alone: an ACL */
-	assert_true(inode_note_attr(root, &attr, 40, 0));
+	assert_true(note_attr(root, &attr, 40));
 	attr.type = NFS_REG;
 	attr.mode = 0600;
-	assert_false(inode_note_attr(root, &attr, 50, 0));
+	assert_false(note_attr(root, &attr, 50));
 	inode_table_free(t);
 }
 
 static void attributes_are_known_until_something_changes(void **state)
 {
 	struct nfs_attr attr = {.type = NFS_DIR, .size = 7}, out;
-	struct inode_table *t = table(&attr);
+	struct inode_table *t = table_of(&attr);
 	struct inode *root = inode_table_root(t);
 	uint64_t seen, now = clock_ns();
 
 	assert_false(inode_known_attr(root, 0, &out, &seen)); /* never asked for */
-	inode_note_attr(root, &attr, now, 0);
+	note_attr(root, &attr, now);
 	assert_true(inode_known_attr(root, now - 1, &out, &seen));
 	assert_int_equal(out.size, 7);
 	assert_int_equal(seen, now);
 	assert_false(inode_known_attr(root, now, &out, &seen));
 	inode_touch(root);
 	assert_false(inode_known_attr(root, now - 1, &out, &seen));
-	inode_note_attr(root, &attr, clock_ns() + 1, 0);
+	note_attr(root, &attr, clock_ns() + 1);
 	assert_true(inode_known_attr(root, now, &out, &seen));
 	inode_table_free(t);
 }

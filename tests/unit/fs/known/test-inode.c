@@ -151,7 +151,7 @@ static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
 	uint64_t since = clock_ns();
 
 	assert_true(inode_is_older(a, since));
-	inode_note_attr(a, &at, since, 0);
+	note_attr(a, &at, since);
 	assert_true(inode_is_older(a, since));
 	assert_false(inode_is_older(a, since - 1));
 	inode_forget(t, a, 1);

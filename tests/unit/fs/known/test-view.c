@@ -163,7 +163,7 @@ static void nothing_older_than_what_is_known_is_told(void **state)
 	uint64_t asked = clock_ns();
 
 	newer.change = 6;
-	inode_note_attr(a, &newer, clock_ns(), 0);
+	note_attr(a, &newer, clock_ns());
 	assert_false(told(a, &at));
 	assert_true(attrs_newer(&a->attrs, &at, &asked));
 	assert_int_equal(at.change, 6);
@@ -183,8 +183,8 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	uint64_t first = 1000, second = 2000, asked = first;
 	bool lasts = true;
 
-	inode_note_attr(a, &late, second, 0);
-	inode_note_attr(a, &early, first, 0);
+	note_attr(a, &late, second);
+	note_attr(a, &early, first);
 	assert_false(told_as(a, &early, first, clock_ns(), &lasts));
 	assert_true(attrs_newer(&a->attrs, &at, &asked));
 	assert_int_equal(at.size, 20);

@@ -25,23 +25,29 @@ uint64_t fix_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-struct nfs_client *fix_mount_version(
-	struct fix *f, const char *export, unsigned minor, struct err *e)
+static struct nfs_mount_params params(const struct fix *f, const char *export)
 {
-	struct nfs_mount_params p = {
+	return (struct nfs_mount_params){
 		.proto = RPC_TCP,
 		.host = "127.0.0.1",
 		.port = rpc_server_port(f->srv.server),
 		.export = export,
 		.vers_major = 4,
-		.vers_minor = minor,
+		.vers_minor = 1,
 		.pool = f->pool,
 		.connect_ms = f->connect_ms,
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
 		.delegations = f->delegations,
 	};
+}
 
+struct nfs_client *fix_mount_version(
+	struct fix *f, const char *export, unsigned minor, struct err *e)
+{
+	struct nfs_mount_params p = params(f, export);
+
+	p.vers_minor = minor;
 	return nfs_client_new(&p, e);
 }
 
@@ -50,26 +56,32 @@ struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e)
 	return fix_mount_version(f, export, 1, e);
 }
 
-void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
+static void mount_root(struct fix *f, const struct nfs_mount_params *p)
 {
-	struct nfs_mount_params p = {.proto = RPC_TCP,
-		.host = "127.0.0.1",
-		.port = rpc_server_port(f->srv.server),
-		.export = "/",
-		.vers_major = 4,
-		.vers_minor = 1,
-		.pool = f->pool,
-		.connect_ms = connect_ms,
-		.timeo_ms = timeo_ms,
-		.upcalls = f->upcalls,
-		.upcalls_ctx = f->upcalls_ctx,
-		.delegations = f->delegations,
-		.soft = true};
 	struct err e = {.kind = ERR_NONE};
 
-	f->nfs = nfs_client_new(&p, &e);
+	f->nfs = nfs_client_new(p, &e);
+	if (!f->nfs)
+		print_error("mount: %s\n", e.msg);
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
+}
+
+void fix_mount_root(struct fix *f)
+{
+	const struct nfs_mount_params p = params(f, "/");
+
+	mount_root(f, &p);
+}
+
+void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
+{
+	struct nfs_mount_params p = params(f, "/");
+
+	p.connect_ms = connect_ms;
+	p.timeo_ms = timeo_ms;
+	p.soft = true;
+	mount_root(f, &p);
 }
 
 int fix_setup_unmounted(void **state)
@@ -85,16 +97,8 @@ int fix_setup_unmounted(void **state)
 
 int fix_setup(void **state)
 {
-	struct err e = {.kind = ERR_NONE};
-	struct fix *f;
-
 	fix_setup_unmounted(state);
-	f = *state;
-	f->nfs = fix_mount(f, "/", &e);
-	if (!f->nfs)
-		print_error("mount: %s\n", e.msg);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
+	fix_mount_root(*state);
 	return 0;
 }
 
@@ -238,6 +242,23 @@ void fix_forget_opens(struct fix *f)
 	pthread_mutex_unlock(&f->srv.lock);
 }
 
+void fix_status_flags(struct fix *f, uint32_t flags)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.status_flags = flags;
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+unsigned fix_count(struct fix *f, uint32_t op)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	n = f->srv.count[op];
+	pthread_mutex_unlock(&f->srv.lock);
+	return n;
+}
+
 void fix_quirk(struct fix *f, enum quirk q)
 {
 	pthread_mutex_lock(&f->srv.lock);
@@ -277,4 +298,75 @@ int fix_readdir(struct fix *f, bool (*entry)(struct nfs_op *, const struct nfs_d
 	if (op.error == 0)
 		assert_true(op.u.readdir.eof);
 	return op.error;
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+struct nfs_op fix_lock_op(struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner, int type,
+	uint64_t start, uint64_t end)
+{
+	return (struct nfs_op){.type = NFS_LOCK,
+		.u.lock = {.open = o,
+			.fh = *fh,
+			.owner = owner,
+			.type = type,
+			.start = start,
+			.end = end}};
+}
+
+int fix_lock(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner, int type,
+	uint64_t start, uint64_t end)
+{
+	struct nfs_op op = fix_lock_op(o, fh, owner, type, start, end);
+
+	return fix_run(f, &op);
+}
+
+void fix_lock_wait(struct fix *f, struct fix_op *w, struct nfs_open *o, const struct nfs_fh *fh,
+	uint64_t owner, int type, uint64_t start, uint64_t end)
+{
+	w->op = fix_lock_op(o, fh, owner, type, start, end);
+	w->op.u.lock.wait = true;
+	fix_start(f, &w->op, &w->sem);
+}
+
+void fix_others_hold(struct fix *f, uint64_t first, uint64_t last, bool write)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	assert_int_equal(lock_ranges_set(&f->srv.locks.others, first, last, write), 0);
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+void fix_others_go(struct fix *f)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	lock_ranges_drop(&f->srv.locks.others);
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+unsigned fix_locks_held(struct fix *f)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	n = mean_lock_held(&f->srv.locks);
+	pthread_mutex_unlock(&f->srv.lock);
+	return n;
+}
+
+bool fix_has_lock(struct fix *f, uint64_t first, uint64_t last, bool write)
+{
+	bool yes;
+
+	pthread_mutex_lock(&f->srv.lock);
+	yes = mean_lock_has(&f->srv.locks, first, last, write);
+	pthread_mutex_unlock(&f->srv.lock);
+	return yes;
+}
+
+void fix_forget_locks(struct fix *f)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	pthread_mutex_unlock(&f->srv.lock);
 }

@@ -10,6 +10,8 @@
 
 #include "tests/unit/nfsproto/v4/mean-nfs4.h"
 
+#define PATIENCE_MS 60000u /* for an event that is certain to come */
+
 struct fix {
 	struct mean_srv srv;
 	struct mem_pool *pool;
@@ -31,7 +33,9 @@ int fix_teardown(void **state);
 struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e);
 struct nfs_client *fix_mount_version(
 	struct fix *f, const char *export, unsigned minor, struct err *e);
-/* Mounts "/" into f->nfs and f->root; a request ends after timeo_ms without an answer. */
+/* Mounts "/" into f->nfs and f->root. */
+void fix_mount_root(struct fix *f);
+/* The same; a request ends after timeo_ms without an answer. */
 void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms);
 /* Unmounts; the server must be left without any state of ours. */
 void fix_unmount_clean(struct fix *f);
@@ -42,6 +46,10 @@ void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times);
 void fix_quirk(struct fix *f, enum quirk q);
 /* The server knows no open file any more. */
 void fix_forget_opens(struct fix *f);
+/* SEQUENCE answers with flags (sr_status_flags) from now on. */
+void fix_status_flags(struct fix *f, uint32_t flags);
+/* How often the server has executed op. */
+unsigned fix_count(struct fix *f, uint32_t op);
 
 /* Submits op and waits. Returns op->error. */
 int fix_run(struct fix *f, struct nfs_op *op);
@@ -60,5 +68,30 @@ int fix_read(struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, uint
 int fix_write(
 	struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, enum nfs_stable stable);
 int fix_readdir(struct fix *f, bool (*entry)(struct nfs_op *, const struct nfs_dirent *));
+
+/* An op in the background. */
+struct fix_op {
+	struct nfs_op op;
+	sem_t sem;
+};
+
+#define TOP UINT64_MAX /* the last byte of a lock to the end of the file */
+
+/* A lock or unlock. fix_lock() runs the op to its end; fix_lock_wait() starts the op, which waits
+ * for the lock. */
+struct nfs_op fix_lock_op(struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner, int type,
+	uint64_t start, uint64_t end);
+int fix_lock(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner, int type,
+	uint64_t start, uint64_t end);
+void fix_lock_wait(struct fix *f, struct fix_op *w, struct nfs_open *o, const struct nfs_fh *fh,
+	uint64_t owner, int type, uint64_t start, uint64_t end);
+/* A local process of the server takes a lock, or drops all. */
+void fix_others_hold(struct fix *f, uint64_t first, uint64_t last, bool write);
+void fix_others_go(struct fix *f);
+/* The ranges that this mount has locked at the server. */
+unsigned fix_locks_held(struct fix *f);
+bool fix_has_lock(struct fix *f, uint64_t first, uint64_t last, bool write);
+/* The server forgets all locks. */
+void fix_forget_locks(struct fix *f);
 
 #endif

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/ops/nfs4_ops_copy.h"
 #include "transport/log.h"
 
 static unsigned entries;

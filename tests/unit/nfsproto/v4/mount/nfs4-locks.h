@@ -13,7 +13,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_locking.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
-#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/nfs4_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/clock.h"
 

@@ -2,9 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of delegations (nfsproto/v4/mount/nfs4_deleg.h): the wants in OPEN, local opens,
- * recalls, losses, and hostile servers.
+ * recalls, and unmounting.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -12,123 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
-#include "tests/unit/nfsproto/v4/nfs4-fixture.h"
+#include "tests/unit/nfsproto/v4/mount/deleg-fixture.h"
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "transport/clock.h"
 #include "transport/log.h"
-
-#define PATIENCE_MS 60000u
-
-static atomic_uint told_recalled, told_gap;
-
-static void recalled(void *ctx, const struct nfs_fh *fh)
-{
-	atomic_fetch_add(&told_recalled, 1);
-}
-
-static void lost(void *ctx, const struct nfs_fh *fh, enum nfs_lost what)
-{
-	atomic_fetch_add(&told_gap, what == NFS_LOST_GAP);
-}
-
-static const struct nfs_client_upcalls told = {.recalled = recalled, .lost = lost};
-
-static int setup_unmounted(void **state)
-{
-	struct fix *f;
-
-	fix_setup_unmounted(state);
-	f = *state;
-	f->delegations = NFS_DELEGATIONS_READ;
-	f->upcalls = &told;
-	f->srv.delegs.gives = f->srv.delegs.gives_back = true;
-	atomic_store(&told_recalled, 0);
-	atomic_store(&told_gap, 0);
-	return 0;
-}
-
-static void mount_it(struct fix *f)
-{
-	struct err e = {.kind = ERR_NONE};
-
-	f->nfs = fix_mount(f, "/", &e);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
-}
-
-static int setup(void **state)
-{
-	setup_unmounted(state);
-	mount_it(*state);
-	return 0;
-}
-
-static void pause_ms(unsigned ms)
-{
-	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-/* An open of a file by its handle. */
-static struct nfs_op open_op(unsigned file, int flags)
-{
-	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = flags}};
-
-	op.cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = 4711};
-	op.u.open.dir.len = 5;
-	op.u.open.dir.data[0] = 'F';
-	memcpy(op.u.open.dir.data + 1, &(uint32_t){file}, 4);
-	return op;
-}
-
-/* Opens and closes the file to read. Returns the number of the delegation. */
-static uint64_t delegated(struct fix *f, unsigned file, struct nfs_fh *fh)
-{
-	struct nfs_op op = open_op(file, O_RDONLY);
-
-	assert_int_equal(fix_run(f, &op), 0);
-	assert_int_equal(fix_close(f, op.u.open.open), 0);
-	*fh = op.u.open.fh;
-	return op.u.open.deleg;
-}
-
-static struct nfs_open *open_locally(struct fix *f, const struct nfs_fh *fh, uint64_t id)
-{
-	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 4712};
-
-	return nfs_deleg_open(f->nfs, fh, id, O_RDONLY, &cred);
-}
-
-static unsigned count(struct fix *f, uint32_t op)
-{
-	unsigned n;
-
-	pthread_mutex_lock(&f->srv.lock);
-	n = f->srv.count[op];
-	pthread_mutex_unlock(&f->srv.lock);
-	return n;
-}
-
-/* The delegation ends soon; it does not end before. */
-static void is_held_no_more(struct fix *f, const struct nfs_fh *fh, uint64_t id)
-{
-	for (unsigned i = 0; i < PATIENCE_MS && nfs_deleg_holds(f->nfs, fh, id); i++)
-		pause_ms(1);
-	assert_false(nfs_deleg_holds(f->nfs, fh, id));
-}
-
-/* The state manager has found all revoked delegations. */
-static void nothing_is_revoking(struct fix *f)
-{
-	for (unsigned i = 0; i < PATIENCE_MS && atomic_load(&nfs4_client(f->nfs)->srv->revoking);
-		i++)
-		pause_ms(1);
-	assert_false(atomic_load(&nfs4_client(f->nfs)->srv->revoking));
-}
 
 /* --- asking and having ----------------------------------------------------------------------- */
 
@@ -141,14 +30,14 @@ static void only_who_reads_asks_for_one(void **state)
 	uint64_t id;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		op = open_op(1, others[i]);
+		op = deleg_open_op(1, others[i]);
 		assert_int_equal(fix_run(f, &op), 0);
 		assert_int_equal(f->srv.opened.access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK,
 			OPEN4_SHARE_ACCESS_WANT_NO_DELEG);
 		assert_int_equal(op.u.open.deleg, 0);
 		assert_int_equal(fix_close(f, op.u.open.open), 0);
 	}
-	id = delegated(f, 1, &fh);
+	id = deleg_given(f, 1, O_RDONLY, &fh);
 	assert_int_equal(f->srv.opened.access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK,
 		OPEN4_SHARE_ACCESS_WANT_READ_DELEG);
 	assert_int_not_equal(id, 0);
@@ -164,21 +53,22 @@ static void what_is_delegated_is_opened_without_asking(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	unsigned opens = count(f, OP_OPEN), closes = count(f, OP_CLOSE);
-	struct nfs_open *a = open_locally(f, &fh, id), *b = open_locally(f, &fh, id);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
+	unsigned opens = fix_count(f, OP_OPEN), closes = fix_count(f, OP_CLOSE);
+	struct nfs_open *a = deleg_open(f, &fh, id, O_RDONLY),
+			*b = deleg_open(f, &fh, id, O_RDONLY);
 	uint32_t n;
 
 	assert_non_null(a);
 	assert_non_null(b);
-	assert_null(open_locally(f, &fh, id + 1));
+	assert_null(deleg_open(f, &fh, id + 1, O_RDONLY));
 	assert_int_equal(fix_read(f, a, &fh, 1000, &n), 0);
 	assert_int_equal(n, 1000);
 	assert_int_equal(fix_close(f, a), 0);
 	assert_int_equal(fix_read(f, b, &fh, 1000, &n), 0);
 	assert_int_equal(fix_close(f, b), 0);
-	assert_int_equal(count(f, OP_OPEN), opens);
-	assert_int_equal(count(f, OP_CLOSE), closes);
+	assert_int_equal(fix_count(f, OP_OPEN), opens);
+	assert_int_equal(fix_count(f, OP_CLOSE), closes);
 	fix_unmount_clean(f);
 	assert_int_equal(f->srv.delegs.held, 0);
 }
@@ -188,11 +78,11 @@ static void who_opens_later_finds_it(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
 
 	f->srv.delegs.gives = false;
-	assert_int_equal(delegated(f, 1, &fh), id);
-	assert_int_equal(delegated(f, 2, &fh), 0);
+	assert_int_equal(deleg_given(f, 1, O_RDONLY, &fh), id);
+	assert_int_equal(deleg_given(f, 2, O_RDONLY, &fh), 0);
 	fix_unmount_clean(f);
 }
 
@@ -201,11 +91,11 @@ static void a_second_one_takes_the_place_of_the_first(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh), next;
-	struct nfs_open *o = open_locally(f, &fh, id);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh), next;
+	struct nfs_open *o = deleg_open(f, &fh, id, O_RDONLY);
 	uint32_t n;
 
-	next = delegated(f, 1, &fh);
+	next = deleg_given(f, 1, O_RDONLY, &fh);
 	assert_int_not_equal(next, id);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
@@ -223,11 +113,11 @@ static void what_comes_recalled_or_to_write_goes_back_at_once(void **state)
 	struct nfs_fh fh;
 
 	f->srv.delegs.recalled = true;
-	assert_int_equal(delegated(f, 1, &fh), 0);
+	assert_int_equal(deleg_given(f, 1, O_RDONLY, &fh), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	f->srv.delegs.recalled = false;
 	f->srv.delegs.type = OPEN_DELEGATE_WRITE;
-	assert_int_equal(delegated(f, 2, &fh), 0);
+	assert_int_equal(deleg_given(f, 2, O_RDONLY, &fh), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 2));
 	assert_int_equal(f->srv.delegs.held, 0);
 	fix_unmount_clean(f);
@@ -242,16 +132,16 @@ static void there_are_only_so_many(void **state)
 	struct nfs_fh fh;
 
 	for (unsigned i = 0; i < NFS4_DELEGS_MAX; i++)
-		assert_int_not_equal(delegated(f, i, &fh), 0);
-	assert_int_equal(delegated(f, NFS4_DELEGS_MAX, &fh), 0);
+		assert_int_not_equal(deleg_given(f, i, O_RDONLY, &fh), 0);
+	assert_int_equal(deleg_given(f, NFS4_DELEGS_MAX, O_RDONLY, &fh), 0);
 	assert_int_equal(f->srv.opened.access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK,
 		OPEN4_SHARE_ACCESS_WANT_NO_DELEG);
-	assert_int_equal(count(f, OP_DELEGRETURN), 0);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 0);
 	pthread_mutex_lock(&c->lock);
 	d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]);
 	atomic_store(&d->used_ns, clock_ns() - NFS4_DELEG_FRESH_NS - 1);
 	pthread_mutex_unlock(&c->lock);
-	assert_int_not_equal(delegated(f, NFS4_DELEGS_MAX, &fh), 0);
+	assert_int_not_equal(deleg_given(f, NFS4_DELEGS_MAX, O_RDONLY, &fh), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	nfs4_deleg_recall_any(c, 10); /* as CB_RECALL_ANY */
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], NFS4_DELEGS_MAX - 9));
@@ -265,7 +155,7 @@ static void what_nobody_uses_goes_back(void **state)
 	struct fix *f = *state;
 	struct nfs4_client *c = nfs4_client(f->nfs);
 	struct nfs_fh idle, busy;
-	uint64_t id = delegated(f, 1, &idle), used = delegated(f, 2, &busy);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &idle), used = deleg_given(f, 2, O_RDONLY, &busy);
 
 	pthread_mutex_lock(&c->lock);
 	/* the state thread may be about to look with a time that it read a while ago */
@@ -292,17 +182,16 @@ static void a_recall_leaves_the_file_open(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	const struct nfs4_stateid sid = mean_deleg_id(1);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
 	struct nfs_open *o[3];
 	uint32_t n;
 
 	for (unsigned i = 0; i < 3; i++)
-		o[i] = open_locally(f, &fh, id);
-	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
+		o[i] = deleg_open(f, &fh, id, O_RDONLY);
+	deleg_recall(f, 1, &fh);
 	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_null(open_locally(f, &fh, id));
-	assert_int_equal(atomic_load(&told_recalled), 1);
+	assert_null(deleg_open(f, &fh, id, O_RDONLY));
+	assert_int_equal(atomic_load(&deleg_user.recalled), 1);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_int_equal(f->srv.delegs.claims, 3);
 	assert_int_equal(f->srv.delegs.held, 0);
@@ -321,9 +210,8 @@ static void a_read_meets_the_end_of_the_delegation(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	const struct nfs4_stateid sid = mean_deleg_id(1);
-	struct nfs_open *o = open_locally(f, &fh, id);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
+	struct nfs_open *o = deleg_open(f, &fh, id, O_RDONLY);
 	struct mem_buf *buf = mem_buf_get(f->pool, 1000);
 	struct nfs_op op = {.type = NFS_READ, .u.read = {.open = o, .fh = fh}};
 	sem_t sem;
@@ -332,7 +220,7 @@ static void a_read_meets_the_end_of_the_delegation(void **state)
 	f->srv.hold_op = OP_READ;
 	fix_start(f, &op, &sem);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
-	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
+	deleg_recall(f, 1, &fh);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	mean_release(&f->srv); /* with a stateid that is no longer valid */
 	assert_true(fix_ends_within(&sem, PATIENCE_MS));
@@ -347,13 +235,13 @@ static void what_is_closed_in_the_middle_of_it_is_closed(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	const struct nfs4_stateid sid = mean_deleg_id(1);
-	struct nfs_open *a = open_locally(f, &fh, id), *b = open_locally(f, &fh, id);
-	unsigned closes = count(f, OP_CLOSE);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
+	struct nfs_open *a = deleg_open(f, &fh, id, O_RDONLY),
+			*b = deleg_open(f, &fh, id, O_RDONLY);
+	unsigned closes = fix_count(f, OP_CLOSE);
 
 	f->srv.hold_op = OP_OPEN;
-	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
+	deleg_recall(f, 1, &fh);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
 	assert_int_equal(fix_close(f, a), 0);
 	assert_int_equal(fix_close(f, b), 0);
@@ -368,7 +256,7 @@ static void what_is_closed_in_the_middle_of_it_is_closed(void **state)
 static void a_recall_may_overtake_its_open(void **state)
 {
 	struct fix *f = *state;
-	struct nfs_op op = open_op(1, O_RDONLY);
+	struct nfs_op op = deleg_open_op(1, O_RDONLY);
 	const struct nfs4_stateid sid = mean_deleg_id(1);
 	sem_t sem;
 
@@ -392,11 +280,11 @@ static void a_storm_of_recalls_does_no_harm(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh, other;
-	uint64_t id = delegated(f, 1, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
 	const struct nfs4_stateid sid = mean_deleg_id(1), none = mean_deleg_id(4711);
 	uint32_t seq = 1;
 
-	delegated(f, 2, &other);
+	deleg_given(f, 2, O_RDONLY, &other);
 	for (unsigned i = 0; i < 100; i++) {
 		assert_int_equal(mean_recall(&f->srv, seq++, &fh, &none), NFS4ERR_BAD_STATEID);
 		assert_int_equal(mean_recall(&f->srv, seq++, &other, &sid), NFS4ERR_BAD_STATEID);
@@ -408,7 +296,7 @@ static void a_storm_of_recalls_does_no_harm(void **state)
 	mean_release(&f->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_int_equal(fix_getattr(f), 0);
-	assert_int_equal(count(f, OP_DELEGRETURN), 1);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 1);
 	fix_unmount_clean(f);
 }
 
@@ -417,11 +305,11 @@ static void a_lock_makes_a_local_open_a_real_one(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
 	uint32_t n;
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct nfs_open *o = open_locally(f, &fh, id);
+		struct nfs_open *o = deleg_open(f, &fh, id, O_RDONLY);
 		struct nfs_op op = {.type = NFS_LOCK,
 			.u.lock = {.open = o, .fh = fh, .owner = 7, .type = F_RDLCK, .end = 9}};
 
@@ -436,187 +324,6 @@ static void a_lock_makes_a_local_open_a_real_one(void **state)
 	fix_unmount_clean(f);
 }
 
-/* --- losses ----------------------------------------------------------------------------------- */
-
-/* The server tells of the revocation: the local opens are opened anew. */
-static void what_is_revoked_is_found_out(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	struct nfs_open *o = open_locally(f, &fh, id);
-	uint32_t n;
-
-	pthread_mutex_lock(&f->srv.lock);
-	mean_deleg_revoke(&f->srv.delegs);
-	f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
-	pthread_mutex_unlock(&f->srv.lock);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id)); /* from the first answer on */
-	assert_true(mean_wait(&f->srv, &f->srv.delegs.freed, 1));
-	pthread_mutex_lock(&f->srv.lock);
-	f->srv.status_flags = 0;
-	pthread_mutex_unlock(&f->srv.lock);
-	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-	assert_int_equal(atomic_load(&told_recalled), 1);
-	assert_int_equal(fix_close(f, o), 0);
-	fix_unmount_clean(f);
-}
-
-/* The server drops its flag and soon sets the flag again, for another delegation. */
-static void what_is_revoked_next_is_found_out_at_once(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id;
-
-	for (unsigned i = 1; i <= 3; i++) {
-		id = delegated(f, i, &fh);
-		assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-		pthread_mutex_lock(&f->srv.lock);
-		mean_deleg_revoke(&f->srv.delegs);
-		f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
-		pthread_mutex_unlock(&f->srv.lock);
-		assert_int_equal(fix_getattr(f), 0);
-		assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-		assert_true(mean_wait(&f->srv, &f->srv.delegs.freed, i));
-		pthread_mutex_lock(&f->srv.lock);
-		f->srv.status_flags = 0;
-		pthread_mutex_unlock(&f->srv.lock);
-		assert_int_equal(fix_getattr(f), 0);
-		nothing_is_revoking(f);
-	}
-	fix_unmount_clean(f);
-}
-
-/* An answer that does not name the revoked delegations does not end the question. */
-static void what_is_revoked_is_asked_again(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-
-	fix_fails(f, OP_TEST_STATEID, NFS4ERR_DELAY, 1);
-	pthread_mutex_lock(&f->srv.lock);
-	mean_deleg_revoke(&f->srv.delegs);
-	f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
-	pthread_mutex_unlock(&f->srv.lock);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	pthread_mutex_lock(&f->srv.lock);
-	f->srv.status_flags = 0;
-	pthread_mutex_unlock(&f->srv.lock);
-	nothing_is_revoking(f);
-	assert_int_equal(f->srv.delegs.freed, 1);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	fix_unmount_clean(f);
-}
-
-/* The server tells of the loss only in answers to READ and to DELEGRETURN. */
-static void what_is_disowned_goes_back(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	struct nfs_open *o = open_locally(f, &fh, id);
-	uint32_t n;
-
-	pthread_mutex_lock(&f->srv.lock);
-	mean_deleg_revoke(&f->srv.delegs);
-	pthread_mutex_unlock(&f->srv.lock);
-	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_true(mean_wait(&f->srv, &f->srv.delegs.freed, 1));
-	assert_int_equal(f->srv.delegs.refused, 1);
-	assert_int_equal(fix_close(f, o), 0);
-	fix_unmount_clean(f);
-}
-
-static void one_is_reclaimed_when_the_server_restarts(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	struct nfs_open *o = open_locally(f, &fh, id);
-	unsigned opens;
-	uint32_t n;
-
-	mean_reboot(&f->srv);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_int_equal(f->srv.delegs.reclaims, 1);
-	assert_int_equal(f->srv.nopens, 0); /* the open of the delegation */
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(atomic_load(&told_gap), 1);
-	opens = count(f, OP_OPEN);
-	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-	assert_int_equal(fix_close(f, o), 0);
-	assert_int_equal(count(f, OP_OPEN), opens);
-	assert_int_equal(
-		mean_recall(&f->srv, 1, &fh, &(struct nfs4_stateid){0}), NFS4ERR_BAD_STATEID);
-	fix_unmount_clean(f);
-	assert_int_equal(f->srv.delegs.held, 0);
-}
-
-/* Not given again, or refused altogether: the openers of the file do not notice. */
-static void what_is_not_reclaimed_is_opened_anew(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	struct nfs_open *o = open_locally(f, &fh, id);
-	uint32_t n;
-
-	f->srv.delegs.gives_back = false;
-	mean_reboot(&f->srv);
-	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	/* the open, since an open without a delegation is possible */
-	assert_int_equal(f->srv.reclaims, 2);
-	assert_int_equal(f->srv.nopens, 1);
-	id = delegated(f, 2, &fh);
-	fix_fails(f, OP_OPEN, NFS4ERR_NO_GRACE, 1);
-	mean_reboot(&f->srv);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(fix_close(f, o), 0);
-	fix_unmount_clean(f);
-}
-
-static void a_new_session_changes_nothing(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-
-	mean_lose_session(&f->srv);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(f->srv.delegs.reclaims, 0);
-	fix_unmount_clean(f);
-}
-
-/* A client that is cut off for as long as the lease lasts relies on no delegation. */
-static void nothing_is_believed_when_the_lease_may_have_run_out(void **state)
-{
-	struct fix *f = *state;
-	struct nfs_fh fh;
-	uint64_t id;
-
-	f->srv.lease_s = 2;
-	mount_it(f);
-	id = delegated(f, 1, &fh);
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-	pthread_mutex_lock(&f->srv.lock);
-	f->srv.hold_op = OP_SEQUENCE;
-	pthread_mutex_unlock(&f->srv.lock);
-	is_held_no_more(f, &fh, id);
-	assert_null(open_locally(f, &fh, id));
-	mean_release(&f->srv);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id)); /* the server has told nothing else */
-	fix_unmount_clean(f);
-}
-
 /* --- the end --------------------------------------------------------------------------------- */
 
 static void unmounting_returns_them_all(void **state)
@@ -627,8 +334,8 @@ static void unmounting_returns_them_all(void **state)
 	uint64_t id = 0;
 
 	for (unsigned i = 0; i < 50; i++)
-		id = delegated(f, i, &fh);
-	o = open_locally(f, &fh, id);
+		id = deleg_given(f, i, O_RDONLY, &fh);
+	o = deleg_open(f, &fh, id, O_RDONLY);
 	assert_non_null(o); /* the open is not closed */
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_BAD_STATEID, 1);
 	fix_unmount_clean(f);
@@ -643,7 +350,7 @@ static void unmounting_returns_again_after_a_delay(void **state)
 	struct nfs_fh fh;
 
 	for (unsigned i = 0; i < 10; i++)
-		delegated(f, i, &fh);
+		deleg_given(f, i, O_RDONLY, &fh);
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, 15);
 	fix_unmount_clean(f);
 	assert_int_equal(f->srv.count[OP_DELEGRETURN], 25);
@@ -656,7 +363,7 @@ static void unmounting_does_not_wait_for_ever(void **state)
 	struct fix *f = *state;
 	struct nfs_fh fh;
 
-	delegated(f, 1, &fh);
+	deleg_given(f, 1, O_RDONLY, &fh);
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, UINT32_MAX);
 	fix_unmount_clean(f);
 	assert_true(f->srv.count[OP_DELEGRETURN] > 1);
@@ -668,18 +375,17 @@ static void unmounting_ends_a_return(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, &fh);
-	const struct nfs4_stateid sid = mean_deleg_id(1);
+	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
 
-	assert_non_null(open_locally(f, &fh, id));
+	assert_non_null(deleg_open(f, &fh, id, O_RDONLY));
 	fix_fails(f, OP_OPEN, NFS4ERR_DELAY, UINT32_MAX);
-	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
+	deleg_recall(f, 1, &fh);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_OPEN], 3));
 	fix_unmount_clean(f);
 	assert_int_equal(f->srv.delegs.held, 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, deleg_setup_read, fix_teardown)
 
 int main(void)
 {
@@ -697,15 +403,6 @@ int main(void)
 		TEST(a_recall_may_overtake_its_open),
 		TEST(a_storm_of_recalls_does_no_harm),
 		TEST(a_lock_makes_a_local_open_a_real_one),
-		TEST(what_is_revoked_is_found_out),
-		TEST(what_is_revoked_is_asked_again),
-		TEST(what_is_revoked_next_is_found_out_at_once),
-		TEST(what_is_disowned_goes_back),
-		TEST(one_is_reclaimed_when_the_server_restarts),
-		TEST(what_is_not_reclaimed_is_opened_anew),
-		TEST(a_new_session_changes_nothing),
-		cmocka_unit_test_setup_teardown(nothing_is_believed_when_the_lease_may_have_run_out,
-			setup_unmounted, fix_teardown),
 		TEST(unmounting_returns_them_all),
 		TEST(unmounting_returns_again_after_a_delay),
 		TEST(unmounting_does_not_wait_for_ever),

@@ -12,64 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/nfsproto/v4/nfs4-fixture.h"
+#include "tests/unit/nfsproto/v4/mount/deleg-fixture.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "transport/log.h"
-
-static struct fix *fixture;
-
-static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id)
-{
-	nfs_deleg_flushed(fixture->nfs, fh, id);
-	return true;
-}
-
-static const struct nfs_client_upcalls told = {.flush = flush};
-
-static int setup(void **state)
-{
-	struct err e = {.kind = ERR_NONE};
-	struct fix *f;
-
-	fix_setup_unmounted(state);
-	f = fixture = *state;
-	f->delegations = NFS_DELEGATIONS_WRITE;
-	f->upcalls = &told;
-	f->srv.delegs.gives = f->srv.delegs.gives_back = true;
-	f->nfs = fix_mount(f, "/", &e);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
-	return 0;
-}
-
-/* Opens a file and closes the file. Returns the number of the delegation. */
-static uint64_t delegated(struct fix *f, unsigned file, int flags, struct nfs_fh *fh)
-{
-	struct nfs_op op = {.type = NFS_OPEN, .u.open = {.flags = flags}};
-
-	op.cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = 4711};
-	op.u.open.dir.len = 5;
-	op.u.open.dir.data[0] = 'F';
-	memcpy(op.u.open.dir.data + 1, &(uint32_t){file}, 4);
-	assert_int_equal(fix_run(f, &op), 0);
-	assert_int_equal(fix_close(f, op.u.open.open), 0);
-	assert_true(op.u.open.deleg);
-	*fh = op.u.open.fh;
-	return op.u.open.deleg;
-}
-
-static unsigned count(struct fix *f, uint32_t op)
-{
-	unsigned n;
-
-	pthread_mutex_lock(&f->srv.lock);
-	n = f->srv.count[op];
-	pthread_mutex_unlock(&f->srv.lock);
-	return n;
-}
 
 static struct nfs_op remove_op(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 {
@@ -82,12 +29,12 @@ static struct nfs_op remove_op(struct fix *f, const struct nfs_fh *fh, uint64_t 
 /* Removes the file. Returns the number of calls. */
 static unsigned calls_of_remove(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 {
-	unsigned calls = count(f, OP_SEQUENCE);
+	unsigned calls = fix_count(f, OP_SEQUENCE);
 	struct nfs_op op = remove_op(f, fh, id);
 
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_false(nfs_deleg_holds(f->nfs, fh, id));
-	return count(f, OP_SEQUENCE) - calls;
+	return fix_count(f, OP_SEQUENCE) - calls;
 }
 
 /* --- one call ----------------------------------------------------------------------------------
@@ -100,10 +47,10 @@ static void it_costs_no_call(void **state)
 	struct nfs_fh fh;
 
 	for (unsigned i = 0; i < 2; i++) {
-		uint64_t id = delegated(f, i, flags[i], &fh);
+		uint64_t id = deleg_given(f, i, flags[i], &fh);
 
 		assert_int_equal(calls_of_remove(f, &fh, id), 1);
-		assert_int_equal(count(f, OP_DELEGRETURN), i + 1);
+		assert_int_equal(fix_count(f, OP_DELEGRETURN), i + 1);
 		assert_int_equal(f->srv.delegs.held, 0);
 	}
 	fix_unmount_clean(f);
@@ -113,8 +60,8 @@ static void nor_does_that_of_what_is_replaced(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
-	unsigned calls = count(f, OP_SEQUENCE);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
+	unsigned calls = fix_count(f, OP_SEQUENCE);
 	struct nfs_op op = {.type = NFS_RENAME,
 		.u.rename = {.from_dir = f->root,
 			.to_dir = f->root,
@@ -124,8 +71,8 @@ static void nor_does_that_of_what_is_replaced(void **state)
 			.deleg_fh = &fh}};
 
 	assert_int_equal(fix_run(f, &op), 0);
-	assert_int_equal(count(f, OP_SEQUENCE) - calls, 1);
-	assert_int_equal(count(f, OP_DELEGRETURN), 1);
+	assert_int_equal(fix_count(f, OP_SEQUENCE) - calls, 1);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 1);
 	assert_int_equal(f->srv.delegs.held, 0);
 	fix_unmount_clean(f);
 }
@@ -135,15 +82,15 @@ static void what_is_to_come_later_comes_later(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, 1);
 	assert_int_equal(calls_of_remove(f, &fh, id), 2);
 	assert_int_equal(f->srv.delegs.held, 0);
-	id = delegated(f, 2, O_RDWR, &fh);
+	id = deleg_given(f, 2, O_RDWR, &fh);
 	fix_fails(f, OP_REMOVE, NFS4ERR_DELAY, 1);
 	assert_int_equal(calls_of_remove(f, &fh, id), 2);
-	assert_int_equal(count(f, OP_DELEGRETURN), 3);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 3);
 	assert_int_equal(f->srv.delegs.held, 0);
 	fix_unmount_clean(f);
 }
@@ -155,11 +102,11 @@ static void one_that_is_not_held_is_not_returned(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 
 	assert_int_equal(calls_of_remove(f, &fh, id + 1), 1);
 	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(count(f, OP_DELEGRETURN), 0);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 0);
 	fix_unmount_clean(f);
 }
 
@@ -167,14 +114,14 @@ static void one_that_the_server_has_forgotten_is_gone(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 
 	pthread_mutex_lock(&f->srv.lock);
 	mean_deleg_forget(&f->srv.delegs);
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(calls_of_remove(f, &fh, id), 2);
-	assert_int_equal(count(f, OP_REMOVE), 1);
-	assert_int_equal(count(f, OP_DELEGRETURN), 1);
+	assert_int_equal(fix_count(f, OP_REMOVE), 1);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 1);
 	fix_unmount_clean(f);
 }
 
@@ -182,12 +129,10 @@ static void one_that_is_revoked_is_freed(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 	struct nfs_op op = remove_op(f, &fh, id);
 
-	pthread_mutex_lock(&f->srv.lock);
-	mean_deleg_revoke(&f->srv.delegs);
-	pthread_mutex_unlock(&f->srv.lock);
+	deleg_revoke(f);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.delegs.freed, 1));
 	fix_unmount_clean(f);
@@ -198,7 +143,7 @@ static void one_that_fails_goes_by_itself(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 	struct nfs_op op = remove_op(f, &fh, id);
 
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_RESOURCE, 1);
@@ -214,7 +159,7 @@ static void one_that_is_used_goes_by_itself(void **state)
 	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 4711};
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 	struct nfs_open *o = nfs_deleg_open(f->nfs, &fh, id, O_RDWR, &cred);
 	struct nfs_op op = remove_op(f, &fh, id);
 
@@ -247,7 +192,7 @@ static void so_does_one_with_locks(void **state)
 	gone = remove_op(f, &op.u.open.fh, op.u.open.deleg);
 	assert_int_equal(fix_run(f, &gone), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
-	assert_int_equal(count(f, OP_LOCK), 1);
+	assert_int_equal(fix_count(f, OP_LOCK), 1);
 	l.u.lock.type = F_UNLCK;
 	assert_int_equal(fix_run(f, &l), 0);
 	assert_int_equal(fix_close(f, o), 0);
@@ -262,19 +207,18 @@ static void it_is_recalled_meanwhile(void **state)
 	struct fix *f = *state;
 	const struct nfs4_stateid sid = mean_deleg_id(1);
 	struct nfs_fh fh;
-	struct nfs_op op = remove_op(f, &fh, delegated(f, 1, O_RDWR, &fh));
+	struct nfs_op op = remove_op(f, &fh, deleg_given(f, 1, O_RDWR, &fh));
 	sem_t sem;
 
-	sem_init(&sem, 0, 0);
 	f->srv.hold_op = OP_REMOVE;
 	fix_start(f, &op, &sem);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
-	assert_int_equal(mean_recall(&f->srv, 1, &fh, &sid), NFS4_OK);
+	deleg_recall(f, 1, &fh);
 	mean_release(&f->srv);
 	sem_wait(&sem);
 	assert_int_equal(op.error, 0);
 	assert_int_equal(mean_recall(&f->srv, 2, &fh, &sid), NFS4ERR_BAD_STATEID);
-	assert_int_equal(count(f, OP_DELEGRETURN), 1);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 1);
 	fix_unmount_clean(f);
 }
 
@@ -284,10 +228,9 @@ static void the_process_is_killed_meanwhile(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	struct nfs_op op = remove_op(f, &fh, delegated(f, 1, O_RDWR, &fh));
+	struct nfs_op op = remove_op(f, &fh, deleg_given(f, 1, O_RDWR, &fh));
 	sem_t sem;
 
-	sem_init(&sem, 0, 0);
 	f->srv.hold_op = OP_REMOVE;
 	fix_start(f, &op, &sem);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
@@ -305,14 +248,14 @@ static void the_server_restarts_meanwhile(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	uint64_t id = delegated(f, 1, O_RDWR, &fh);
+	uint64_t id = deleg_given(f, 1, O_RDWR, &fh);
 	struct nfs_op op = remove_op(f, &fh, id);
 
 	mean_reboot(&f->srv);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(f->srv.delegs.reclaims, 0);
 	assert_int_equal(f->srv.delegs.held, 0);
-	assert_int_equal(count(f, OP_REMOVE), 1);
+	assert_int_equal(fix_count(f, OP_REMOVE), 1);
 	fix_unmount_clean(f);
 }
 
@@ -320,10 +263,9 @@ static void the_mount_ends_meanwhile(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	struct nfs_op op = remove_op(f, &fh, delegated(f, 1, O_RDWR, &fh));
+	struct nfs_op op = remove_op(f, &fh, deleg_given(f, 1, O_RDWR, &fh));
 	sem_t sem;
 
-	sem_init(&sem, 0, 0);
 	pthread_mutex_lock(&f->srv.lock);
 	f->srv.fail_op = OP_DELEGRETURN;
 	f->srv.fail_status = NFS4ERR_DELAY;
@@ -336,7 +278,7 @@ static void the_mount_ends_meanwhile(void **state)
 	assert_true(op.error == -ENOTCONN || op.error == 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, deleg_setup_write, fix_teardown)
 
 int main(void)
 {

@@ -18,8 +18,6 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "transport/log.h"
 
-#define PATIENCE_MS 60000u
-
 static struct nfs_op open_op(const struct fix *f, int flags)
 {
 	return (struct nfs_op){.type = NFS_OPEN,
@@ -27,18 +25,6 @@ static struct nfs_op open_op(const struct fix *f, int flags)
 			.name = {"file", 4},
 			.flags = flags,
 			.set = {.mask = NFS_SET_MODE, .mode = 0640}}};
-}
-
-static struct nfs_op lock_op(
-	struct nfs_open *o, const struct nfs_fh *fh, int type, uint64_t start, uint64_t end)
-{
-	return (struct nfs_op){.type = NFS_LOCK,
-		.u.lock = {.open = o,
-			.fh = *fh,
-			.owner = 7,
-			.type = type,
-			.start = start,
-			.end = end}};
 }
 
 /* An NFS_READ without a check of the data. A test starts the READ and does not wait. */
@@ -80,13 +66,6 @@ static unsigned with_access(struct fix *f, uint32_t access)
 		n += f->srv.opens[i].used && f->srv.opens[i].access == access;
 	pthread_mutex_unlock(&f->srv.lock);
 	return n;
-}
-
-static void set_status_flags(struct fix *f, uint32_t flags)
-{
-	pthread_mutex_lock(&f->srv.lock);
-	f->srv.status_flags = flags;
-	pthread_mutex_unlock(&f->srv.lock);
 }
 
 /* The held COMPOUNDs are never answered. */
@@ -386,11 +365,12 @@ static void what_is_reclaimed_needs_no_new_open(void **state)
 	struct fix *f = *state;
 	struct nfs_fh fh;
 	struct nfs_open *r = fix_open(f, O_RDONLY, &fh), *w = fix_open(f, O_WRONLY, &fh);
-	struct nfs_op op = lock_op(r, &fh, F_RDLCK, 0, 9);
+	struct nfs_op op = fix_lock_op(r, &fh, 7, F_RDLCK, 0, 9);
 	uint32_t n;
 
 	assert_int_equal(fix_run(f, &op), 0);
-	op = lock_op(w, &fh, F_WRLCK, 5, 9); /* the same owner's: this open gets more access */
+	op = fix_lock_op(
+		w, &fh, 7, F_WRLCK, 5, 9); /* the same owner's: this open gets more access */
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH), 1);
 	f->srv.reopens = 0;
@@ -494,7 +474,7 @@ static void only_what_was_revoked_is_opened_again(void **state)
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.reopens, nrevoked));
-	set_status_flags(f, 0);
+	fix_status_flags(f, 0);
 	for (unsigned i = 0; i < OPENS; i++) {
 		assert_int_equal(fix_read(f, open[i], &fh, 1000, &n), 0);
 		assert_int_equal(fix_close(f, open[i]), 0);
@@ -518,19 +498,19 @@ static void a_stateid_may_wrap_around(void **state)
 	r = fix_open(f, O_RDONLY, &fh);
 	w = fix_open(f, O_WRONLY, &fh);
 	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0);
-	op = lock_op(r, &fh, F_RDLCK, 0, 9);
+	op = fix_lock_op(r, &fh, 7, F_RDLCK, 0, 9);
 	assert_int_equal(fix_run(f, &op), 0);
-	op = lock_op(w, &fh, F_WRLCK, 5, 9);
+	op = fix_lock_op(w, &fh, 7, F_WRLCK, 5, 9);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(f->srv.opens[0].seqid, 1);
 	reopens = f->srv.reopens;
-	set_status_flags(f, SEQ4_STATUS_ADMIN_STATE_REVOKED);
+	fix_status_flags(f, SEQ4_STATUS_ADMIN_STATE_REVOKED);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_TEST_STATEID], 1));
-	set_status_flags(f, 0);
+	fix_status_flags(f, 0);
 	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0); /* the read waits for the recovery */
 	assert_int_equal(f->srv.reopens, reopens);
-	op = lock_op(r, &fh, F_UNLCK, 0, UINT64_MAX);
+	op = fix_lock_op(r, &fh, 7, F_UNLCK, 0, UINT64_MAX);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(fix_close(f, w), 0);
 	assert_int_equal(fix_close(f, r), 0);

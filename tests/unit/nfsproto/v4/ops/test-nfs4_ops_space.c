@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/ops/nfs4_ops_space: the results of good and bad answers.
+ * Unit tests of nfsproto/v4/ops/nfs4_ops_space and nfs4_ops_copy: the results of good and bad
+ * answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-answer.h"
-#include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/ops/nfs4_ops_copy.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 
 static struct answer a;
@@ -36,7 +38,7 @@ static int teardown(void **state)
 /* op's kind as for a submission; -errno if op is not sent at all */
 static int kind(struct nfs_op *op)
 {
-	int k = nfs4_space_kind(&c, op);
+	int k = nfs4_kind_of(&c, op);
 
 	if (k >= 0)
 		op->be.v4.kind = (uint8_t)k;

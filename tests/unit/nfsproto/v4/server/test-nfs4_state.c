@@ -286,12 +286,10 @@ static void test_delegation_and_names(void **state)
 static void test_renewal(void **state)
 {
 	struct fix *f = *state;
-	struct err e = {.kind = ERR_NONE};
 	unsigned before;
 
 	f->srv.lease_s = 2;
-	f->nfs = fix_mount(f, "/", &e);
-	assert_non_null(f->nfs);
+	fix_mount_root(f);
 	before = f->srv.count[OP_SEQUENCE];
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], before + 1));
 	for (unsigned i = 2; i < 5; i++) { /* again and again, each in time */
