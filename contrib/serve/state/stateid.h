@@ -57,10 +57,10 @@ struct st {
 	uint32_t deny;
 	_Atomic int fd_r, fd_w;
 	/* ST_LOCK */
-	struct st *open;	   /* referenced */
+	struct st *open; /* referenced */
 	struct lock_ranges ranges GUARDED_BY(obj->lock);
-	struct st_deleg deleg;	   /* ST_DELEG */
-	LIST_ENTRY(st) obj_link;   /* obj->lock */
+	struct st_deleg deleg;	 /* ST_DELEG */
+	LIST_ENTRY(st) obj_link; /* obj->lock */
 };
 
 /* Makes a state in the share of `by`. NULL: out of memory. */
