@@ -9,7 +9,11 @@
  * are inline: a lock costs the call of pthreads alone.
  *
  * The analysis looks at one function at a time. It tells locks apart by member, not by object: for
- * a guarded member, clang accepts the lock of any object of the type.
+ * a guarded member, clang accepts the lock of any object of the type. The analysis does not follow
+ * an address: a function that only walks a guarded list (TAILQ_FIRST(&list)) needs REQUIRES, too.
+ *
+ * If one thread alone changes a guarded member, that thread may read the member without the lock. A
+ * small function with NO_LOCK_ANALYSIS then reads the member.
  *
  * mutex_init() and mutex_destroy() also tell the analysis that no other thread reaches the object:
  * the rest of the function may use all members that the mutex guards. So a function that ends an

@@ -4,7 +4,7 @@
  * admit: decides which peers may connect, and which users' calls a connection may carry.
  *
  * The groups of local users come from the name service, and are kept for a minute. groups_lock
- * guards the kept groups. It is not held over a call to the name service.
+ * is not held over a call to the name service.
  */
 #include "contrib/serve/admit.h"
 
@@ -13,7 +13,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 
 #include "contrib/serve/export/ident.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define GROUPS_NS   (60 * NSEC_PER_SEC)
@@ -221,8 +221,8 @@ struct groups {
 	gid_t gids[GROUPS_USER]; /* the user's first group comes first */
 };
 
-static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct groups *kept[GROUPS_KEPT]; /* groups_lock */
+static struct mutex groups_lock = MUTEX_INITIALIZER;
+static struct groups *kept[GROUPS_KEPT] GUARDED_BY(groups_lock);
 
 /* Asks the name service. An unknown user has no groups. */
 static void look_up(uint32_t uid, struct groups *g)
@@ -268,13 +268,13 @@ static bool confine_by_kept(struct rpc_cred *cred)
 	uint64_t now = clock_ns();
 	bool found = false;
 
-	pthread_mutex_lock(&groups_lock);
+	mutex_lock(&groups_lock);
 	for (unsigned i = 0; i < GROUPS_KEPT && !found; i++) {
 		found = kept[i] && kept[i]->uid == cred->uid && kept[i]->until > now;
 		if (found)
 			confine(cred, kept[i]);
 	}
-	pthread_mutex_unlock(&groups_lock);
+	mutex_unlock(&groups_lock);
 	return found;
 }
 
@@ -283,7 +283,7 @@ static void keep(const struct groups *g)
 {
 	unsigned at = 0;
 
-	pthread_mutex_lock(&groups_lock);
+	mutex_lock(&groups_lock);
 	for (unsigned i = 0; i < GROUPS_KEPT; i++) {
 		if (!kept[i] || kept[i]->uid == g->uid) {
 			at = i;
@@ -296,7 +296,7 @@ static void keep(const struct groups *g)
 		kept[at] = malloc(sizeof(*g));
 	if (kept[at])
 		*kept[at] = *g;
-	pthread_mutex_unlock(&groups_lock);
+	mutex_unlock(&groups_lock);
 }
 
 void admit_cred(const struct admit *a, const struct sock_user *who, struct rpc_cred *cred)

@@ -36,10 +36,10 @@ void change_forget(const struct fs *fs, struct inode *ino)
 {
 	/* one caller after the other: the second finds the kernel's attributes invalid, and must
 	 * not make the kernel discard attributes that it asked for since */
-	pthread_mutex_lock(&ino->view.notifying);
+	mutex_lock(&ino->view.notifying);
 	if (view_believes(&ino->view))
 		change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->view.notifying);
+	mutex_unlock(&ino->view.notifying);
 }
 
 void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
@@ -48,7 +48,7 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 	bool passed, believed;
 
 	attrs_newer(&ino->attrs, &now, &asked); /* an answer that was overtaken changes nothing */
-	pthread_mutex_lock(&ino->view.notifying);
+	mutex_lock(&ino->view.notifying);
 	do { /* attributes that the kernel is told were noted before */
 		passed = view_told_size(&ino->view, now.size);
 		believed = inode_told_this(ino, &now);
@@ -58,7 +58,7 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 		if (!passed || view_believes(&ino->view))
 			change_notify(fs, ino, -1);
 	}
-	pthread_mutex_unlock(&ino->view.notifying);
+	mutex_unlock(&ino->view.notifying);
 }
 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from)
@@ -79,8 +79,8 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
 
 void change_await_notices(struct inode *ino)
 {
-	pthread_mutex_lock(&ino->view.notifying);
-	pthread_mutex_unlock(&ino->view.notifying);
+	mutex_lock(&ino->view.notifying);
+	mutex_unlock(&ino->view.notifying);
 }
 
 void change_doubt_set_id(const struct fs *fs, struct inode *ino)
@@ -100,21 +100,21 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, const struct tol
 	/* The kernel itself discards attributes that it asked for before the last such append was
 	 * answered. A notification now would also discard the attributes that the appender asks
 	 * for. */
-	pthread_mutex_lock(&ino->view.notifying);
+	mutex_lock(&ino->view.notifying);
 	at = atomic_load(&ino->append.astray_at);
 	if (atomic_load(&ino->append.astray) || told->born > at)
 		change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->view.notifying);
+	mutex_unlock(&ino->view.notifying);
 	return true;
 }
 
 void change_astray_end(const struct fs *fs, struct inode *ino)
 {
-	pthread_mutex_lock(&ino->view.notifying);
+	mutex_lock(&ino->view.notifying);
 	atomic_store(&ino->append.astray_at, clock_ns());
 	atomic_fetch_sub(&ino->append.astray, 1);
 	change_notify(fs, ino, -1);
-	pthread_mutex_unlock(&ino->view.notifying);
+	mutex_unlock(&ino->view.notifying);
 }
 
 /* After a change, or a possible one, by another client: this thread has just learned of the change,

@@ -31,12 +31,12 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 	quiet = is_quiet(ino, asked, writes);
 	if (!quiet && !writes)
 		return asked;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	if (!writes || atomic_load(&ino->deleg.id) != id)
 		ino->deleg.at = now;
 	ino->deleg.writes = writes;
 	atomic_store(&ino->deleg.id, id);
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
 }
 
@@ -48,11 +48,11 @@ static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool
 	*writes = false;
 	if (!atomic_load_explicit(&ino->deleg.id, memory_order_relaxed))
 		return 0;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	*id = atomic_load(&ino->deleg.id);
 	*writes = ino->deleg.writes;
 	at = ino->deleg.at;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if ((!*writes &&
 		    (atomic_load(&ino->opens.writers) || atomic_load(&ino->attrs.touched) >= at)) ||
 		!nfs_deleg_holds(fs->client, &ino->fh, *id))
@@ -100,9 +100,9 @@ void deleg_changing(const struct fs *fs, struct inode *ino)
 
 	if (!atomic_load(&ino->deleg.id))
 		return;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	writes = ino->deleg.writes;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (!writes)
 		deleg_give_back(fs, ino);
 }

@@ -13,6 +13,7 @@
 #include "fs/kernel/ending.h"
 #include "fs/known/file.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
@@ -22,12 +23,12 @@
 struct inval {
 	struct fs *fs;
 	pthread_t thread;
-	pthread_mutex_t lock; /* a leaf; guards the members below */
+	struct mutex lock; /* a leaf */
 	pthread_cond_t wake;
-	STAILQ_HEAD(inval_queue, request) queue; /* by request.inval.link */
-	struct request *
-		now; /* the kernel invalidates the pages of this request now; NULL: none, or GONE */
-	bool stop;
+	GUARDED_BY(lock) STAILQ_HEAD(inval_queue, request) queue; /* by request.inval.link */
+	/* the kernel invalidates the pages of this request now; NULL: none, or GONE */
+	struct request *now GUARDED_BY(lock);
+	bool stop GUARDED_BY(lock);
 	bool ended; /* inval_stop() has joined the thread; only the thread that calls inval_stop()
 		       uses this */
 };
@@ -46,9 +47,9 @@ static bool is_blank(const struct request *r, struct inode *ino)
 	return r->inval.waits && atomic_exchange(&ino->view.blank, true) && r->inval.quiet;
 }
 
-/* Makes the kernel invalidate the pages for v->now. The caller holds the lock, which is released
+/* Makes the kernel invalidate the pages for v->now. The lock is released
  * during the call; inval_end_gone() may end v->now in that time. */
-static void inval_one_locked(struct inval *v)
+static void inval_one_locked(struct inval *v) REQUIRES(v->lock)
 {
 	struct inode *ino = inode_ref(inode_of_job(v->now));
 	off_t from = v->now->inval.from, len = v->now->inval.len;
@@ -56,7 +57,7 @@ static void inval_one_locked(struct inval *v)
 	struct request *r;
 	int rc;
 
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	if (!alone) {
 		atomic_store(&ino->view.renewed, false); /* the next GETATTR asks the server */
 		attrs_doubt(&ino->attrs);
@@ -71,16 +72,16 @@ static void inval_one_locked(struct inval *v)
 		log_ctrl("invalidating the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));
 	inode_unref(ino);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	r = v->now;
 	v->now = NULL;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	if (r)
 		r->next(r);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 }
 
-static bool may_go(struct inval *v, struct request *r, uint64_t now)
+static bool may_go(struct inval *v, struct request *r, uint64_t now) REQUIRES(v->lock)
 {
 	if (!r->inval.waits)
 		return true;
@@ -89,7 +90,7 @@ static bool may_go(struct inval *v, struct request *r, uint64_t now)
 }
 
 /* Removes from the queue the first request that need not wait any longer. NULL: there is none. */
-static struct request *take_locked(struct inval *v)
+static struct request *take_locked(struct inval *v) REQUIRES(v->lock)
 {
 	uint64_t now = clock_ns();
 	struct request *r;
@@ -103,21 +104,21 @@ static struct request *take_locked(struct inval *v)
 }
 
 /* Waits for the next request or, with requests in the queue, for POLL_NS at most. */
-static void wait_locked(struct inval *v)
+static void wait_locked(struct inval *v) REQUIRES(v->lock)
 {
 	struct timespec until = clock_timespec(clock_ns() + POLL_NS);
 
 	if (STAILQ_EMPTY(&v->queue))
-		pthread_cond_wait(&v->wake, &v->lock);
+		cond_wait(&v->wake, &v->lock);
 	else
-		pthread_cond_timedwait(&v->wake, &v->lock, &until);
+		cond_timedwait(&v->wake, &v->lock, &until);
 }
 
 static void *inval_main(void *arg)
 {
 	struct inval *v = arg;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	for (;;) {
 		while (!(v->now = take_locked(v)) && !v->stop)
 			wait_locked(v);
@@ -125,7 +126,7 @@ static void *inval_main(void *arg)
 			break;
 		inval_one_locked(v);
 	}
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return NULL;
 }
 
@@ -136,13 +137,13 @@ struct inval *inval_start(struct fs *fs)
 	if (!v)
 		return NULL;
 	v->fs = fs;
-	pthread_mutex_init(&v->lock, NULL);
+	mutex_init(&v->lock);
 	clock_cond_init(&v->wake);
 	STAILQ_INIT(&v->queue);
 	if (!pthread_create(&v->thread, NULL, inval_main, v))
 		return v;
 	pthread_cond_destroy(&v->wake);
-	pthread_mutex_destroy(&v->lock);
+	mutex_destroy(&v->lock);
 	free(v);
 	return NULL;
 }
@@ -151,10 +152,10 @@ bool inval_stop(struct inval *v)
 {
 	if (!v || v->ended)
 		return true;
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->stop = true;
 	pthread_cond_signal(&v->wake);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	v->ended = clock_join(v->thread, ending_until(v->fs, INVAL_STOP_NS));
 	return v->ended;
 }
@@ -169,7 +170,7 @@ struct inval *inval_free(struct inval *v)
 		return NULL;
 	}
 	pthread_cond_destroy(&v->wake);
-	pthread_mutex_destroy(&v->lock);
+	mutex_destroy(&v->lock);
 	free(v);
 	return NULL;
 }
@@ -179,12 +180,12 @@ static void drop(struct inval *v, struct request *r, request_step_fn *next)
 	bool stop;
 
 	r->next = next;
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	stop = v->stop;
 	if (!stop)
 		STAILQ_INSERT_TAIL(&v->queue, r, inval.link);
 	pthread_cond_signal(&v->wake);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	if (stop)
 		next(r);
 }
@@ -221,7 +222,7 @@ void inval_end_gone(struct inval *v)
 	struct inval_queue all = STAILQ_HEAD_INITIALIZER(all);
 	struct request *r;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	STAILQ_CONCAT(&all, &v->queue);
 	while ((r = STAILQ_FIRST(&all))) {
 		STAILQ_REMOVE_HEAD(&all, inval.link);
@@ -234,7 +235,7 @@ void inval_end_gone(struct inval *v)
 		STAILQ_INSERT_TAIL(&gone, v->now, inval.link);
 		v->now = NULL;
 	}
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	while ((r = STAILQ_FIRST(&gone))) {
 		STAILQ_REMOVE_HEAD(&gone, inval.link);
 		r->next(r);

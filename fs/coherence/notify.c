@@ -16,6 +16,7 @@
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define STOP_WAIT_NS (3 * NSEC_PER_SEC)
@@ -36,12 +37,13 @@ struct job {
 struct notifier {
 	struct fs *fs;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the members below */
+	struct mutex lock;
 	pthread_cond_t some;
-	STAILQ_HEAD(job_queue, job) jobs;
-	struct job_queue later;	 /* by job.due */
-	const struct inode *now; /* names in this directory are being told; NULL: none */
-	bool stop;
+	GUARDED_BY(lock) STAILQ_HEAD(job_queue, job) jobs;
+	struct job_queue later GUARDED_BY(lock); /* by job.due */
+	/* names in this directory are being told; NULL: none */
+	const struct inode *now GUARDED_BY(lock);
+	bool stop GUARDED_BY(lock);
 	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
 		       this */
 };
@@ -84,11 +86,11 @@ static bool tell_again_later(struct notifier *n, struct job *j)
 	j->again = true;
 	j->len = j->fresh;
 	j->due = clock_ns() + AGAIN_NS;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	later = !n->stop;
 	if (later)
 		STAILQ_INSERT_TAIL(&n->later, j, next);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return later;
 }
 
@@ -105,7 +107,7 @@ static void run_job(struct notifier *n, struct job *j)
 
 /* Moves due jobs to the end of the list: a step that waits there may free the directory. Returns
  * when the next job is due; 0: there is none. */
-static uint64_t take_due_locked(struct notifier *n)
+static uint64_t take_due_locked(struct notifier *n) REQUIRES(n->lock)
 {
 	struct job *j;
 
@@ -117,7 +119,7 @@ static uint64_t take_due_locked(struct notifier *n)
 }
 
 /* The next job; NULL: the thread must end. */
-static struct job *wait_job_locked(struct notifier *n)
+static struct job *wait_job_locked(struct notifier *n) REQUIRES(n->lock)
 {
 	struct timespec t;
 	uint64_t due;
@@ -128,9 +130,9 @@ static struct job *wait_job_locked(struct notifier *n)
 			return STAILQ_FIRST(&n->jobs);
 		t = clock_timespec(due);
 		if (due)
-			pthread_cond_timedwait(&n->some, &n->lock, &t);
+			cond_timedwait(&n->some, &n->lock, &t);
 		else
-			pthread_cond_wait(&n->some, &n->lock);
+			cond_wait(&n->some, &n->lock);
 	}
 }
 
@@ -141,12 +143,12 @@ static void *notifier_main(void *arg)
 
 	pthread_setname_np(pthread_self(), "rnfs-notify");
 	for (;;) {
-		pthread_mutex_lock(&n->lock);
+		mutex_lock(&n->lock);
 		j = wait_job_locked(n);
 		if (j)
 			STAILQ_REMOVE_HEAD(&n->jobs, next);
 		n->now = j ? j->dir : NULL;
-		pthread_mutex_unlock(&n->lock);
+		mutex_unlock(&n->lock);
 		if (!j)
 			return NULL;
 		run_job(n, j);
@@ -164,7 +166,7 @@ struct notifier *notifier_start(struct fs *fs)
 	n->fs = fs;
 	STAILQ_INIT(&n->jobs);
 	STAILQ_INIT(&n->later);
-	pthread_mutex_init(&n->lock, NULL);
+	mutex_init(&n->lock);
 	clock_cond_init(&n->some);
 	sigfillset(&block);
 	pthread_sigmask(SIG_SETMASK, &block, &before);
@@ -173,7 +175,7 @@ struct notifier *notifier_start(struct fs *fs)
 	if (!r)
 		return n;
 	pthread_cond_destroy(&n->some);
-	pthread_mutex_destroy(&n->lock);
+	mutex_destroy(&n->lock);
 	free(n);
 	return NULL;
 }
@@ -184,10 +186,10 @@ bool notifier_stop(struct notifier *n)
 
 	if (!n || n->ended)
 		return true;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->stop = true;
 	pthread_cond_signal(&n->some);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	n->ended = clock_join(n->thread, ending_until(n->fs, STOP_WAIT_NS));
 	while (n->ended && (j = STAILQ_FIRST(&n->later))) {
 		STAILQ_REMOVE_HEAD(&n->later, next);
@@ -206,7 +208,7 @@ struct notifier *notifier_free(struct notifier *n)
 		return NULL;
 	}
 	pthread_cond_destroy(&n->some);
-	pthread_mutex_destroy(&n->lock);
+	mutex_destroy(&n->lock);
 	free(n);
 	return NULL;
 }
@@ -215,12 +217,12 @@ static void add_job(struct notifier *n, struct job *j)
 {
 	bool stop;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	stop = n->stop;
 	if (!stop)
 		STAILQ_INSERT_TAIL(&n->jobs, j, next);
 	pthread_cond_signal(&n->some);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	if (stop)
 		drop_job(j);
 }
@@ -314,7 +316,7 @@ void notifier_end_gone(struct notifier *n)
 
 	if (!n)
 		return;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	STAILQ_CONCAT(&all, &n->jobs);
 	while ((j = STAILQ_FIRST(&all))) {
 		STAILQ_REMOVE_HEAD(&all, next);
@@ -323,7 +325,7 @@ void notifier_end_gone(struct notifier *n)
 		else
 			STAILQ_INSERT_TAIL(&n->jobs, j, next);
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	while ((j = STAILQ_FIRST(&gone))) {
 		STAILQ_REMOVE_HEAD(&gone, next);
 		drop_job(j);
@@ -331,7 +333,7 @@ void notifier_end_gone(struct notifier *n)
 }
 
 /* Will the kernel still take the lock of dir for this thread? */
-static bool locks_locked(const struct notifier *n, const struct inode *dir)
+static bool locks_locked(const struct notifier *n, const struct inode *dir) REQUIRES(n->lock)
 {
 	const struct job *j;
 
@@ -353,12 +355,12 @@ bool notify_then(struct fs *fs, struct request *r, request_step_fn *step)
 		return false;
 	j->r = r;
 	j->step = step;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	waits = !n->stop && !locks_locked(n, r->dir);
 	if (waits)
 		STAILQ_INSERT_TAIL(&n->jobs, j, next);
 	pthread_cond_signal(&n->some);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	if (!waits)
 		free(j);
 	return waits;

@@ -19,6 +19,7 @@
 #include "fs/known/fs.h"
 #include "fs/kernel/io.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define RECORDS	  32u
@@ -36,12 +37,12 @@ struct record {
 };
 
 struct repeats {
-	pthread_mutex_t lock; /* a leaf; guards the members below */
-	struct record record[RECORDS];
+	struct mutex lock; /* a leaf */
+	struct record record[RECORDS] GUARDED_BY(lock);
 	_Atomic uint64_t last; /* time of the last new or used record; 0: none */
-	STAILQ_HEAD(repeat_queue, io_state) waiting;
-	bool ticks; /* the main thread looks again soon */
-	bool ended; /* no request waits any more */
+	GUARDED_BY(lock) STAILQ_HEAD(repeat_queue, io_state) waiting;
+	bool ticks GUARDED_BY(lock); /* the main thread looks again soon */
+	bool ended GUARDED_BY(lock); /* no request waits any more */
 };
 
 struct repeats *repeats_new(void)
@@ -50,7 +51,7 @@ struct repeats *repeats_new(void)
 
 	if (!t)
 		return NULL;
-	pthread_mutex_init(&t->lock, NULL);
+	mutex_init(&t->lock);
 	STAILQ_INIT(&t->waiting);
 	return t;
 }
@@ -59,7 +60,7 @@ struct repeats *repeats_free(struct repeats *t)
 {
 	if (!t)
 		return NULL;
-	pthread_mutex_destroy(&t->lock);
+	mutex_destroy(&t->lock);
 	free(t);
 	return NULL;
 }
@@ -81,7 +82,7 @@ static uint64_t made(struct repeats *t, const struct request *r)
 {
 	uint64_t at = r->born - QUEUED_NS, off = io_of(r)->offset;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	for (const struct record *e = t->record; e < t->record + RECORDS; e++) {
 		if (e->of != r->file->inode || !is_recent(e, r->born))
 			continue;
@@ -90,7 +91,7 @@ static uint64_t made(struct repeats *t, const struct request *r)
 		if (e->tid && e->tid == r->pid && e->answered < r->born && e->answered > at)
 			at = e->answered;
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return at;
 }
 
@@ -99,13 +100,13 @@ static void record(struct repeats *t, const struct request *r)
 	struct record *oldest = t->record;
 	uint64_t now = clock_ns();
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	for (struct record *e = t->record; e < t->record + RECORDS; e++)
 		if (e->answered < oldest->answered)
 			oldest = e;
 	*oldest = (struct record){r->file->inode, io_of(r)->offset, end_of(r), now, r->pid, now};
 	atomic_store(&t->last, now);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 }
 
 void repeat_answers(struct fs *fs, const struct inode *ino, pid_t tid)
@@ -120,13 +121,13 @@ void repeat_answers(struct fs *fs, const struct inode *ino, pid_t tid)
 		atomic_compare_exchange_strong(&t->last, &last, 0);
 		return;
 	}
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	for (struct record *e = t->record; e < t->record + RECORDS; e++)
 		if (e->of == ino && e->tid == tid) {
 			e->answered = now;
 			atomic_store(&t->last, now);
 		}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 }
 
 /* --- READs ------------------------------------------------------------------------------------ */
@@ -207,7 +208,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 		return false;
 	nfs_read_let_go(&r->batch.first.op);
 	r->next = next;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	waits = v == NOT_YET && !t->ended;
 	if (waits) {
 		STAILQ_INSERT_TAIL(&t->waiting, io_of(r), queue);
@@ -215,7 +216,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 			log_ctrl("eventfd: cannot wake the main thread");
 		t->ticks = true;
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	if (!waits)
 		refuse(r);
 	return true;
@@ -231,11 +232,11 @@ bool repeats_tick(struct fs *fs, bool all)
 	enum verdict v;
 	bool more;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	t->ticks = false;
 	t->ended |= all;
 	STAILQ_CONCAT(&looked, &t->waiting);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	while ((io = STAILQ_FIRST(&looked))) {
 		struct request *r = request_of_io(io);
 
@@ -245,13 +246,13 @@ bool repeats_tick(struct fs *fs, bool all)
 			go_on(r, v == BELIEVES ? v : IGNORES);
 			continue;
 		}
-		pthread_mutex_lock(&t->lock);
+		mutex_lock(&t->lock);
 		STAILQ_INSERT_TAIL(&t->waiting, io, queue);
-		pthread_mutex_unlock(&t->lock);
+		mutex_unlock(&t->lock);
 	}
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	more = !STAILQ_EMPTY(&t->waiting);
 	t->ticks |= more;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return more;
 }

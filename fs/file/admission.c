@@ -30,7 +30,7 @@ static void read_restarts(struct io_state *io)
 	io->admission.anew = io->admission.look = true;
 }
 
-bool admission_read_is_outdated(struct request *r)
+bool admission_read_misses(struct request *r)
 {
 	struct io_state *io = io_of(r);
 
@@ -70,7 +70,7 @@ static bool read_sends(struct request *r)
 {
 	uint64_t now = clock_ns();
 
-	if (admission_read_is_outdated(r)) {
+	if (admission_read_misses(r)) {
 		read_restarts(io_of(r));
 		return false;
 	}

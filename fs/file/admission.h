@@ -14,8 +14,9 @@
  *                 the READ must bring (flush_before_read())    ends (flush.h)
  *     cached      the cache fetches no bytes of the READ,      the cache's READ ends (cached.h);
  *                 or the bytes are not looked for              bytes that are found answer r
- *     sends       the READ is not out of date                  none: all over again, from order on
- *                 (admission_read_is_outdated())
+ *     sends       no WRITE of its pages has come since         none: all over again, from order on
+ *                 `order` held, and no data was written
+ *                 again since the READ began
  *
  *     WRITE       condition                                    event
  *     late        no LATE request changes its bytes            the LATE request ends (late.h)
@@ -41,9 +42,9 @@ void admission_read_anew(struct request *r, request_step_fn *send);
 /* The answer to r, a READ, is out of date: calls send(r) when the server has all data written to
  * the file, and `sends` holds. */
 void admission_read_again(struct request *r, request_step_fn *send);
-/* Since r, a READ, began: has a WRITE of its pages come, or may the server have restarted and lost
- * bytes of r that this mount wrote? A READ begins anew for a restart REPEAT_ASKS times at most. */
-bool admission_read_is_outdated(struct request *r);
+/* Has r, a READ, missed bytes that this mount has written? A WRITE of its pages has come, or the
+ * server has restarted and may have lost bytes of r. The latter counts only REPEAT_ASKS times. */
+bool admission_read_misses(struct request *r);
 /* r, a WRITE that has its data and its file, begins. Calls send(r) when r must send its data
  * itself, or gathers the data and answers r. */
 void admission_write(struct request *r, request_step_fn *send);

@@ -56,13 +56,14 @@
 #include "fs/file/late.h"
 #include "fs/known/lost.h"
 #include "fs/file/write.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 STAILQ_HEAD(append_queue, io_state);
 
 struct appends {
-	pthread_mutex_t lock; /* guards waiting, and inode.append.busy */
-	struct append_queue waiting;
+	struct mutex lock; /* also guards inode.append.busy */
+	struct append_queue waiting GUARDED_BY(lock);
 };
 
 struct appends *appends_new(void)
@@ -71,7 +72,7 @@ struct appends *appends_new(void)
 
 	if (!a)
 		return NULL;
-	pthread_mutex_init(&a->lock, NULL);
+	mutex_init(&a->lock);
 	STAILQ_INIT(&a->waiting);
 	return a;
 }
@@ -80,7 +81,7 @@ struct appends *appends_free(struct appends *a)
 {
 	if (!a)
 		return NULL;
-	pthread_mutex_destroy(&a->lock);
+	mutex_destroy(&a->lock);
 	free(a);
 	return NULL;
 }
@@ -100,7 +101,7 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 {
 	struct io_state *next;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	STAILQ_FOREACH (next, &a->waiting, queue)
 		if (request_of_io(next)->file->inode == ino)
 			break;
@@ -108,7 +109,7 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 		STAILQ_REMOVE(&a->waiting, next, io_state, queue);
 	else
 		ino->append.busy = false;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return next ? request_of_io(next) : NULL;
 }
 
@@ -331,12 +332,12 @@ void append_start(struct request *r)
 		io_of(r)->offset != atomic_load_explicit(&ino->attrs.end, memory_order_relaxed);
 	if (io_of(r)->append.astray)
 		atomic_fetch_add(&ino->append.astray, 1);
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	waits = ino->append.busy;
 	ino->append.busy = true;
 	if (waits)
 		STAILQ_INSERT_TAIL(&a->waiting, io_of(r), queue);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	if (!waits)
 		append_send(r);
 }
@@ -348,7 +349,7 @@ void append_end_gone(struct fs *fs)
 	struct appends *a = fs->appends;
 	struct io_state *io;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	STAILQ_CONCAT(&all, &a->waiting);
 	while ((io = STAILQ_FIRST(&all))) {
 		STAILQ_REMOVE_HEAD(&all, queue);
@@ -357,7 +358,7 @@ void append_end_gone(struct fs *fs)
 		else
 			STAILQ_INSERT_TAIL(&a->waiting, io, queue);
 	}
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	while ((io = STAILQ_FIRST(&gone))) {
 		STAILQ_REMOVE_HEAD(&gone, queue);
 		leave_astray(request_of_io(io));

@@ -17,6 +17,7 @@
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/reply.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define FIRST_MAX (64u << 10) /* largest file that an OPEN brings the data of, in bytes */
 
@@ -24,8 +25,8 @@ TAILQ_HEAD(waiting_list, io_state);
 
 struct cached {
 	/* guards waiting, and io_state.wait; taken before a cache file's lock */
-	pthread_mutex_t lock;
-	struct waiting_list waiting;
+	struct mutex lock;
+	struct waiting_list waiting GUARDED_BY(lock);
 };
 
 struct cached *cached_new(void)
@@ -34,7 +35,7 @@ struct cached *cached_new(void)
 
 	if (!c)
 		return NULL;
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	TAILQ_INIT(&c->waiting);
 	return c;
 }
@@ -43,7 +44,7 @@ struct cached *cached_free(struct cached *c)
 {
 	if (!c)
 		return NULL;
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->lock);
 	free(c);
 	return NULL;
 }
@@ -163,9 +164,9 @@ static void look(struct request *r);
 /* Removes r from the list in which look() put it. */
 static void leave(struct cached *c, struct request *r)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_REMOVE(&c->waiting, io_of(r), waiting);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 static void ready(struct cache_wait *w)
@@ -192,7 +193,7 @@ static void look(struct request *r)
 	enum cache_found found;
 
 	io_of(r)->wait.ready = ready;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	found = cache_find(
 		&f->inode->cache, io_of(r)->offset, r->batch.data.len, &hit, &io_of(r)->wait);
 	/* cached_end_gone() may have looked before r was in the list; ready() takes the lock before
@@ -202,7 +203,7 @@ static void look(struct request *r)
 		if (!gone)
 			TAILQ_INSERT_TAIL(&c->waiting, io_of(r), waiting);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (gone) {
 		request_end(r, -EINTR);
 	} else if (found == CACHE_PENDING) {
@@ -275,7 +276,7 @@ void cached_end_gone(struct fs *fs)
 	struct cached *c = fs->cached;
 	struct io_state *io, *next;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (io = TAILQ_FIRST(&c->waiting); io; io = next) {
 		struct request *r = request_of_io(io);
 
@@ -285,7 +286,7 @@ void cached_end_gone(struct fs *fs)
 		TAILQ_REMOVE(&c->waiting, io, waiting);
 		TAILQ_INSERT_TAIL(&gone, io, waiting);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	while ((io = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, io, waiting);
 		request_end(request_of_io(io), -EINTR);

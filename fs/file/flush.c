@@ -16,6 +16,7 @@
 #include "fs/known/file.h"
 #include "fs/known/lost.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define END_POLL_NS 5000000u
@@ -24,8 +25,8 @@
 
 struct flushes {
 	struct lost lost;
-	pthread_mutex_t lock; /* guards waiting; taken before the locks of cache/writeback.h */
-	TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
+	struct mutex lock; /* taken before the locks of cache/writeback.h */
+	GUARDED_BY(lock) TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
 };
 
 struct flushes *flushes_new(void)
@@ -35,7 +36,7 @@ struct flushes *flushes_new(void)
 	if (!f)
 		return NULL;
 	lost_init(&f->lost);
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	TAILQ_INIT(&f->waiting);
 	return f;
 }
@@ -45,7 +46,7 @@ struct flushes *flushes_free(struct flushes *f)
 	if (!f)
 		return NULL;
 	lost_finish(&f->lost);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 	free(f);
 	return NULL;
 }
@@ -174,22 +175,22 @@ static void enter(struct request *r, struct inode *ino, request_step_fn *next)
 
 	r->flush.of = ino;
 	r->flush.next = next;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_INSERT_TAIL(&f->waiting, r, flush.link);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 static void leave(struct request *r)
 {
 	struct flushes *f = r->fs->flushes;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->waiting, r, flush.link);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 /* r is GONE, but others wait for its end. Under the lock, because r might end meanwhile. */
-static void outlive_locked(struct request *r)
+static void outlive_locked(struct request *r) REQUIRES(r->fs->flushes->lock)
 {
 	int error = request_gone_error(r);
 	fuse_req_t fuse = request_take_fuse(r);
@@ -204,9 +205,9 @@ void flush_outlive(struct request *r)
 {
 	struct flushes *f = r->fs->flushes;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	outlive_locked(r);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 }
 
 void flush_outlived(struct fs *fs, struct file *f)
@@ -214,10 +215,10 @@ void flush_outlived(struct fs *fs, struct file *f)
 	struct flushes *all = fs->flushes;
 	struct request *parked = NULL;
 
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	if (!--f->outlived)
 		parked = f->parked;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	if (parked)
 		parked->flush.next(parked);
 }
@@ -228,10 +229,10 @@ bool flush_waits_outlived(struct request *r, request_step_fn *next)
 	bool waits;
 
 	r->flush.next = next;
-	pthread_mutex_lock(&all->lock);
+	mutex_lock(&all->lock);
 	waits = r->file->outlived > 0;
 	r->file->parked = waits ? r : NULL;
-	pthread_mutex_unlock(&all->lock);
+	mutex_unlock(&all->lock);
 	return waits;
 }
 
@@ -248,11 +249,11 @@ static void go_on(struct request *r)
 	struct flushes *f = r->fs->flushes;
 
 	request_waited(r);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->waiting, r, flush.link);
 	if (request_is_gone(r) && r->flush.outlives && !r->flush.closes)
 		outlive_locked(r);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (request_is_gone(r) && !r->flush.closes)
 		flush_end_killed(r);
 	else
@@ -360,7 +361,7 @@ void flush_end_gone(struct fs *fs)
 	struct flushes *f = fs->flushes;
 	struct request *r, *next;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	for (r = TAILQ_FIRST(&f->waiting); r; r = next) {
 		next = TAILQ_NEXT(r, flush.link);
 		if (r->flush.closes || !request_is_gone(r))
@@ -374,7 +375,7 @@ void flush_end_gone(struct fs *fs)
 		TAILQ_REMOVE(&f->waiting, r, flush.link);
 		TAILQ_INSERT_TAIL(&gone, r, flush.link);
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, flush.link);
 		flush_end_killed(r);

@@ -17,6 +17,7 @@
 #include "fs/kernel/ending.h"
 #include "fs/file/flush.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define DRAIN_NS      (3 * NSEC_PER_SEC)
 #define DRAIN_POLL_NS 5000000
@@ -24,10 +25,10 @@
 TAILQ_HEAD(late_list, request); /* by request.late.wait */
 
 struct lates {
-	pthread_mutex_t lock;		/* guards the members below, and request.late */
-	LIST_HEAD(, request) under_way; /* by request.late.link */
-	struct late_list waiting;
-	unsigned n; /* requests that are LATE */
+	struct mutex lock;				 /* also guards request.late */
+	GUARDED_BY(lock) LIST_HEAD(, request) under_way; /* by request.late.link */
+	struct late_list waiting GUARDED_BY(lock);
+	unsigned n GUARDED_BY(lock); /* requests that are LATE */
 };
 
 struct lates *lates_new(void)
@@ -36,7 +37,7 @@ struct lates *lates_new(void)
 
 	if (!l)
 		return NULL;
-	pthread_mutex_init(&l->lock, NULL);
+	mutex_init(&l->lock);
 	LIST_INIT(&l->under_way);
 	TAILQ_INIT(&l->waiting);
 	return l;
@@ -46,7 +47,7 @@ struct lates *lates_free(struct lates *l)
 {
 	if (!l)
 		return NULL;
-	pthread_mutex_destroy(&l->lock);
+	mutex_destroy(&l->lock);
 	free(l);
 	return NULL;
 }
@@ -59,18 +60,18 @@ static void answers(struct request *r)
 	struct lates *l = r->fs->lates;
 	struct inode *ino = NULL;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	if (!r->late.is) {
 		LIST_REMOVE(r, late.link);
 		ino = r->late.of;
 		r->late.of = NULL;
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	inode_unref(ino);
 }
 
-static bool meets_locked(
-	const struct lates *l, const struct inode *ino, uint64_t first, uint64_t last)
+static bool meets_locked(const struct lates *l, const struct inode *ino, uint64_t first,
+	uint64_t last) REQUIRES(l->lock)
 {
 	const struct request *r;
 
@@ -99,7 +100,7 @@ static void freed(struct request *r)
 
 	if (r->late.is) /* the kernel does not know that the file has changed */
 		change_doubt(r->fs, ino);
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	LIST_REMOVE(r, late.link);
 	r->late.of = NULL;
 	if (r->late.is) {
@@ -113,7 +114,7 @@ static void freed(struct request *r)
 		TAILQ_REMOVE(&l->waiting, w, late.wait);
 		TAILQ_INSERT_TAIL(&ready, w, late.wait);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	while ((w = TAILQ_FIRST(&ready))) {
 		TAILQ_REMOVE(&ready, w, late.wait);
 		go_on(w);
@@ -133,10 +134,10 @@ void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t l
 	r->late.last = last;
 	r->late.answers = answers;
 	r->late.freed = freed;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	r->late.of = inode_ref(ino);
 	LIST_INSERT_HEAD(&l->under_way, r, late.link);
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 void late_end(struct request *r)
@@ -155,9 +156,9 @@ bool late_meets(struct fs *fs, struct inode *ino, uint64_t first, uint64_t last)
 
 	if (!atomic_load(&ino->late))
 		return false;
-	pthread_mutex_lock(&fs->lates->lock);
+	mutex_lock(&fs->lates->lock);
 	any = meets_locked(fs->lates, ino, first, last);
-	pthread_mutex_unlock(&fs->lates->lock);
+	mutex_unlock(&fs->lates->lock);
 	return any;
 }
 
@@ -175,7 +176,7 @@ bool late_waits(
 	r->late.from = first;
 	r->late.to = last;
 	r->late.next = next;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	waits = meets_locked(l, ino, first, last);
 	/* late_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r) && !r->flush.closes;
@@ -185,7 +186,7 @@ bool late_waits(
 	}
 	if (waits && !gone)
 		TAILQ_INSERT_TAIL(&l->waiting, r, late.wait);
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	if (gone)
 		flush_end_killed(r);
 	return waits;
@@ -194,7 +195,7 @@ bool late_waits(
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* r, which changes a file, is answered but goes on. */
-static void make_late_locked(struct lates *l, struct request *r)
+static void make_late_locked(struct lates *l, struct request *r) REQUIRES(l->lock)
 {
 	r->late.is = true;
 	l->n++;
@@ -208,7 +209,7 @@ void late_end_gone(struct fs *fs)
 	struct lates *l = fs->lates;
 	struct request *r, *next;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	LIST_FOREACH (r, &l->under_way, late.link)
 		if (!r->late.is && request_is_gone(r))
 			make_late_locked(l, r);
@@ -223,7 +224,7 @@ void late_end_gone(struct fs *fs)
 		TAILQ_REMOVE(&l->waiting, r, late.wait);
 		TAILQ_INSERT_TAIL(&gone, r, late.wait);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, late.wait);
 		flush_end_killed(r);
@@ -234,9 +235,9 @@ static bool any(struct lates *l)
 {
 	bool any;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	any = l->n > 0;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return any;
 }
 

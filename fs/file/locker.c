@@ -24,7 +24,7 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 
 	if (!mine)
 		return false;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner && l->file == f)
 			break;
@@ -35,7 +35,7 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 		mine->flushed = mine->local_since = 0;
 		LIST_INSERT_HEAD(&ino->locks.owners, mine, link);
 	}
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (l)
 		free(mine);
 	return true;
@@ -45,13 +45,13 @@ bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid)
 {
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner)
 			break;
 	if (l && pid)
 		*pid = l->pid;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return l != NULL;
 }
 
@@ -59,9 +59,9 @@ bool locker_any(struct inode *ino)
 {
 	bool any;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	any = !LIST_EMPTY(&ino->locks.owners);
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return any;
 }
 
@@ -70,22 +70,22 @@ void locker_granted(struct file *f, uint64_t owner, uint64_t since)
 	struct inode *ino = f->inode;
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->owner == owner && l->file == f)
 			l->local_since = since;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 }
 
 bool locker_all_local(struct inode *ino, uint64_t since)
 {
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->local_since != since)
 			break;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return !l;
 }
 
@@ -95,7 +95,7 @@ static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64
 {
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (f ? l->file == f : l->owner == owner)
 			break;
@@ -103,7 +103,7 @@ static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64
 		*taken = l->owner;
 		LIST_REMOVE(l, link);
 	}
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (!l)
 		return false;
 	free(l);
@@ -116,12 +116,12 @@ bool locker_moved(struct file *f, unsigned *ended, uint64_t asked)
 	struct inode *ino = f->inode;
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	moved = ino->locks.pending || ino->locks.ended != *ended;
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		moved |= expected && l->file != f && l->flushed && l->flushed + FLUSHED_NS > asked;
 	*ended = ino->locks.ended;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return moved;
 }
 
@@ -130,11 +130,11 @@ void locker_flushing(struct file *f)
 	struct inode *ino = f->inode;
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->file == f)
 			l->flushed = clock_ns();
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 }
 
 bool locker_flush(struct file *f, uint64_t owner)
@@ -164,13 +164,13 @@ void locker_close_begin(struct file *f)
 	struct inode *ino = f->inode;
 	struct locker *l;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->locks.owners, link)
 		if (l->file == f)
 			break;
 	f->drops_locks = l != NULL;
 	ino->locks.pending += f->drops_locks;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 }
 
 static void close_step(struct request *r)
@@ -185,10 +185,10 @@ static void close_step(struct request *r)
 		return;
 	}
 	if (f->drops_locks) {
-		pthread_mutex_lock(&f->inode->lock);
+		mutex_lock(&f->inode->lock);
 		f->inode->locks.pending--;
 		f->inode->locks.ended++;
-		pthread_mutex_unlock(&f->inode->lock);
+		mutex_unlock(&f->inode->lock);
 	}
 	r->next(r);
 }

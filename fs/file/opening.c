@@ -10,16 +10,18 @@
 
 #include "fs/known/fs.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 /* the longest wait of the times for another request that sets times too */
 #define PARK_NS 20000000u
 
 struct openings {
-	pthread_mutex_t lock;	     /* guards the members below */
-	struct request_list waiting; /* opens, by request.free; next goes on */
-	struct request_list parked; /* each the settler of its inode; next sets the inode's times */
-	bool ticks;		    /* the main thread looks again soon */
+	struct mutex lock;
+	struct request_list waiting GUARDED_BY(lock); /* opens, by request.free; next goes on */
+	/* each the settler of its inode; next sets the inode's times */
+	struct request_list parked GUARDED_BY(lock);
+	bool ticks GUARDED_BY(lock); /* the main thread looks again soon */
 };
 
 struct openings *openings_new(void)
@@ -28,7 +30,7 @@ struct openings *openings_new(void)
 
 	if (!o)
 		return NULL;
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	SLIST_INIT(&o->waiting);
 	SLIST_INIT(&o->parked);
 	return o;
@@ -38,7 +40,7 @@ struct openings *openings_free(struct openings *o)
 {
 	if (!o)
 		return NULL;
-	pthread_mutex_destroy(&o->lock);
+	mutex_destroy(&o->lock);
 	free(o);
 	return NULL;
 }
@@ -46,16 +48,16 @@ struct openings *openings_free(struct openings *o)
 void opening_begin(struct fs *fs, struct inode *ino)
 {
 	atomic_fetch_add(&fs->open_files, 1);
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	ino->opens.count++;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 }
 
 void opening_end(struct fs *fs, struct inode *ino)
 {
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	ino->opens.count--;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	atomic_fetch_sub(&fs->open_files, 1);
 }
 
@@ -67,13 +69,13 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 
 	r->next = next;
 	r->opening.settles = settles;
-	pthread_mutex_lock(&o->lock);
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&o->lock);
+	mutex_lock(&ino->lock);
 	waits = (settles ? ino->opens.settling : ino->opens.unlinking) > 0;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (waits)
 		SLIST_INSERT_HEAD(&o->waiting, r, free);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return waits;
 }
 
@@ -82,7 +84,7 @@ static struct request *unpark(struct openings *o, struct inode *ino, const struc
 {
 	struct request *settler;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	settler = ino->opens.settler;
 	if (settler && cred && !rpc_same_cred(cred, &settler->batch.cred))
 		settler = NULL;
@@ -90,7 +92,7 @@ static struct request *unpark(struct openings *o, struct inode *ino, const struc
 		SLIST_REMOVE(&o->parked, settler, request, free);
 		ino->opens.settler = NULL;
 	}
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return settler;
 }
 
@@ -103,9 +105,9 @@ bool opening_settling(struct inode *ino)
 {
 	bool settling;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	settling = ino->opens.settling > 0;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return settling;
 }
 
@@ -125,13 +127,13 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 {
 	bool open;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	open = ino->opens.count > 0;
 	if (open)
 		ino->opens.count += hold;
 	else
 		ino->opens.unlinking++;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (open && hold)
 		atomic_fetch_add(&r->fs->open_files, 1);
 	if (!open)
@@ -146,13 +148,13 @@ static void ended(struct fs *fs, struct inode *ino, unsigned *count)
 	struct openings *o = fs->openings;
 	struct request *waits;
 
-	pthread_mutex_lock(&o->lock);
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&o->lock);
+	mutex_lock(&ino->lock);
 	--*count;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	list = o->waiting;
 	SLIST_INIT(&o->waiting);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	inode_unref(ino);
 	while ((waits = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
@@ -172,9 +174,9 @@ void opening_claim_end(struct request *r)
 
 void opening_settle_begin(struct inode *ino)
 {
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	ino->opens.settling++;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 }
 
 void opening_settle_end(struct fs *fs, struct inode *ino)
@@ -189,12 +191,12 @@ void opening_park(struct request *r, request_step_fn *next)
 
 	r->next = next;
 	settle_of(r)->parked = clock_ns();
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	SLIST_INSERT_HEAD(&o->parked, r, free);
 	r->inode->opens.settler = r;
 	ticks = o->ticks;
 	o->ticks = true;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (!ticks && eventfd_write(r->fs->wake_fd, 1))
 		log_ctrl("eventfd: cannot wake the main thread");
 }
@@ -225,7 +227,7 @@ bool openings_tick(struct fs *fs, bool all)
 	struct request *r;
 	bool ticks;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	while ((r = SLIST_FIRST(&o->parked))) {
 		SLIST_REMOVE_HEAD(&o->parked, free);
 		if (all || clock_age(now, settle_of(r)->parked) >= PARK_NS) {
@@ -237,7 +239,7 @@ bool openings_tick(struct fs *fs, bool all)
 	}
 	o->parked = stay;
 	ticks = o->ticks = !SLIST_EMPTY(&stay);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	while ((r = SLIST_FIRST(&due))) {
 		SLIST_REMOVE_HEAD(&due, free);
 		r->next(r);
@@ -249,7 +251,7 @@ void openings_take_gone(struct fs *fs, struct request_list *gone)
 {
 	struct openings *o = fs->openings;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	request_list_take_gone(&o->waiting, gone);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }

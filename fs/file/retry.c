@@ -5,7 +5,6 @@
  */
 #include "fs/file/retry.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -13,6 +12,7 @@
 #include "fs/file/opening.h"
 #include "fs/file/silly.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define PLACES 256u
 
@@ -23,8 +23,8 @@ struct hold {
 };
 
 struct retries {
-	pthread_mutex_t lock; /* guards the places */
-	struct hold place[PLACES];
+	struct mutex lock;
+	struct hold place[PLACES] GUARDED_BY(lock);
 	atomic_uint held;
 };
 
@@ -33,7 +33,7 @@ struct retries *retries_new(void)
 	struct retries *t = calloc(1, sizeof(*t));
 
 	if (t)
-		pthread_mutex_init(&t->lock, NULL);
+		mutex_init(&t->lock);
 	return t;
 }
 
@@ -41,9 +41,9 @@ struct retries *retries_free(struct retries *t)
 {
 	if (!t)
 		return NULL;
+	mutex_destroy(&t->lock);
 	for (unsigned i = 0; i < PLACES; i++)
 		inode_unref(t->place[i].of);
-	pthread_mutex_destroy(&t->lock);
 	free(t);
 	return NULL;
 }
@@ -53,14 +53,14 @@ static struct hold put(struct retries *t, unsigned place, struct hold h)
 {
 	struct hold old;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	old = t->place[place];
 	t->place[place] = h;
 	if (h.of)
 		atomic_fetch_add(&t->held, 1);
 	if (old.of)
 		atomic_fetch_sub(&t->held, 1);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return old;
 }
 
@@ -69,7 +69,7 @@ static struct hold take(struct retries *t, unsigned place, pid_t tid, uint64_t b
 {
 	struct hold h, none = {0};
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	h = t->place[place];
 	if (h.of && (!tid || h.tid == tid) && h.at <= before) {
 		t->place[place] = none;
@@ -77,7 +77,7 @@ static struct hold take(struct retries *t, unsigned place, pid_t tid, uint64_t b
 	} else {
 		h = none;
 	}
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return h;
 }
 

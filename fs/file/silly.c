@@ -15,6 +15,7 @@
 #include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define DROP_ALL_NS	(3 * NSEC_PER_SEC)
@@ -24,12 +25,15 @@ struct silly_names {
 	uint32_t tag;	      /* constant */
 	atomic_uint next;     /* number of the next name */
 	atomic_uint removing; /* REMOVEs in flight */
-	pthread_mutex_t lock; /* guards the members below */
-	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, in flight */
-	uint64_t ended;	      /* number of such closes and REMOVEs that have ended so far */
-	struct request_list waiting; /* rmdirs, by request.free; next goes on */
-	SLIST_HEAD(, silly) left;    /* names to remove again: their REMOVE has failed */
-	bool last;		     /* the mount ends: no REMOVE is sent again */
+	struct mutex lock;
+	/* last closes of files with a silly name, and REMOVEs, in flight */
+	unsigned ending GUARDED_BY(lock);
+	/* number of such closes and REMOVEs that have ended so far */
+	uint64_t ended GUARDED_BY(lock);
+	struct request_list waiting GUARDED_BY(lock); /* rmdirs, by request.free; next goes on */
+	/* names to remove again: their REMOVE has failed */
+	GUARDED_BY(lock) SLIST_HEAD(, silly) left;
+	bool last GUARDED_BY(lock); /* the mount ends: no REMOVE is sent again */
 };
 
 struct silly_names *silly_names_new(uint32_t tag)
@@ -39,7 +43,7 @@ struct silly_names *silly_names_new(uint32_t tag)
 	if (!s)
 		return NULL;
 	s->tag = tag;
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	SLIST_INIT(&s->waiting);
 	SLIST_INIT(&s->left);
 	return s;
@@ -55,7 +59,7 @@ struct silly_names *silly_names_free(struct silly_names *s)
 		SLIST_REMOVE_HEAD(&s->left, link);
 		free(left);
 	}
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 	free(s);
 	return NULL;
 }
@@ -69,9 +73,9 @@ static struct nfs_name name_of(const struct silly *s)
 
 static void ending(struct fs *fs)
 {
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	fs->silly->ending++;
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 }
 
 static void ended(struct fs *fs)
@@ -79,12 +83,12 @@ static void ended(struct fs *fs)
 	struct request_list list;
 	struct request *r;
 
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	fs->silly->ending--;
 	fs->silly->ended++;
 	list = fs->silly->waiting;
 	SLIST_INIT(&fs->silly->waiting);
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 	while ((r = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
 		r->next(r);
@@ -95,9 +99,9 @@ uint64_t silly_count_ended(struct fs *fs)
 {
 	uint64_t n;
 
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	n = fs->silly->ended;
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 	return n;
 }
 
@@ -106,13 +110,13 @@ bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
 	struct silly_names *s = r->fs->silly;
 	bool again, waits;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	again = seen != s->ended;
 	waits = !again && s->ending;
 	r->next = next;
 	if (waits)
 		SLIST_INSERT_HEAD(&s->waiting, r, free);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (again)
 		next(r);
 	return again || waits;
@@ -120,9 +124,9 @@ bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
 
 void silly_take_gone(struct fs *fs, struct request_list *gone)
 {
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	request_list_take_gone(&fs->silly->waiting, gone);
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 }
 
 bool silly_refused(int error)
@@ -157,7 +161,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 	unsigned seconds = s->tries < RETRY_DOUBLINGS ? 1u << s->tries : 1u << RETRY_DOUBLINGS;
 	bool later;
 
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	later = !silly_refused(error) && !fs->silly->last;
 	if (!later || !s->tries)
 		log_warn("%s of an unlinked file that was open could not be removed%s: %s", s->name,
@@ -167,7 +171,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 		s->tries++;
 		SLIST_INSERT_HEAD(&fs->silly->left, s, link);
 	}
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 	if (!later)
 		free(s);
 }
@@ -228,7 +232,7 @@ void silly_drop(struct fs *fs, struct inode *ino)
 {
 	struct silly *s = NULL;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	if (!ino->opens.count) {
 		s = ino->silly.name;
 		ino->silly.name = NULL;
@@ -237,7 +241,7 @@ void silly_drop(struct fs *fs, struct inode *ino)
 		atomic_store(&ino->silly.is, false);
 		atomic_fetch_add(&ino->silly.going, 1);
 	}
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (s)
 		silly_remove(fs, s, ino);
 }
@@ -249,7 +253,7 @@ static void remove_left(struct fs *fs, bool all)
 	uint64_t now = clock_ns();
 	struct silly *s;
 
-	pthread_mutex_lock(&fs->silly->lock);
+	mutex_lock(&fs->silly->lock);
 	fs->silly->last |= all;
 	while ((s = SLIST_FIRST(&fs->silly->left))) {
 		SLIST_REMOVE_HEAD(&fs->silly->left, link);
@@ -259,7 +263,7 @@ static void remove_left(struct fs *fs, bool all)
 			SLIST_INSERT_HEAD(&stay, s, link);
 	}
 	SLIST_FIRST(&fs->silly->left) = SLIST_FIRST(&stay);
-	pthread_mutex_unlock(&fs->silly->lock);
+	mutex_unlock(&fs->silly->lock);
 	while ((s = SLIST_FIRST(&due))) {
 		SLIST_REMOVE_HEAD(&due, link);
 		silly_remove(fs, s, NULL);
@@ -297,9 +301,9 @@ bool silly_close_begin(struct fs *fs, struct inode *ino)
 {
 	bool last;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	last = ino->silly.name && ino->opens.count == 1;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	if (last)
 		ending(fs);
 	return last;

@@ -46,12 +46,12 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
 	struct silly *old;
 
 	s->sure = sure;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	old = ino->silly.name;
 	ino->silly.name = s;
 	if (sure)
 		atomic_store(&ino->silly.is, true);
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	inode_touch(ino);
 	if (old)
 		silly_remove(r->fs, old, NULL);
@@ -204,11 +204,11 @@ static bool is_silly_name(struct inode *ino, const struct nfs_fh *dir, const str
 	const struct silly *s;
 	bool is;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	s = ino->silly.name;
 	is = s && nfs_fh_equal(&s->dir, dir) && strlen(s->name) == name->len &&
 	     !memcmp(s->name, name->s, name->len);
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return is;
 }
 
@@ -218,9 +218,9 @@ static bool has_silly_name(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool has;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	has = ino->silly.name && ino->silly.name->sure;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return has && attr->nlink > 1;
 }
 
@@ -435,10 +435,10 @@ void silly_undo(struct request *r, request_step_fn *next)
 	struct silly *s = NULL;
 
 	if (ino && unlink_of(r)->renamed) {
-		pthread_mutex_lock(&ino->lock);
+		mutex_lock(&ino->lock);
 		s = ino->silly.name;
 		ino->silly.name = NULL;
-		pthread_mutex_unlock(&ino->lock);
+		mutex_unlock(&ino->lock);
 	}
 	if (!s) {
 		silly_replaced(r);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "transport/lock.h"
 #include "transport/log.h"
 
 /* This bit is set in the number of an INTERRUPT; the other bits are the number of its request. */
@@ -24,12 +24,12 @@
 struct device {
 	int fd;	 /* read() sleeps */
 	int row; /* read() does not sleep; -1: no rows */
-	pthread_mutex_t lock;
+	struct mutex lock;
 	atomic_uint n; /* changed under lock */
-	/* Under lock: the numbers of the n unanswered requests that came by row, with room for as
+	/* The numbers of the n unanswered requests that came by row, with room for as
 	 * many requests as are being read. */
-	unsigned reading;
-	uint64_t by_row[DEVICE_ROW_MAX];
+	unsigned reading GUARDED_BY(lock);
+	uint64_t by_row[DEVICE_ROW_MAX] GUARDED_BY(lock);
 };
 
 static int clone_of(int fd)
@@ -69,7 +69,7 @@ struct device *device_of(int fd, int row)
 	}
 	if (flags >= 0 && flags & O_NONBLOCK)
 		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-	pthread_mutex_init(&d->lock, NULL);
+	mutex_init(&d->lock);
 	d->fd = fd;
 	d->row = row;
 	return d;
@@ -81,7 +81,7 @@ struct device *device_free(struct device *d)
 		return NULL;
 	if (d->row >= 0)
 		close(d->row);
-	pthread_mutex_destroy(&d->lock);
+	mutex_destroy(&d->lock);
 	free(d);
 	return NULL;
 }
@@ -105,10 +105,10 @@ static bool begin(struct device *d)
 {
 	bool room;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	room = d->n + d->reading < DEVICE_ROW_MAX;
 	d->reading += room;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return room;
 }
 
@@ -124,11 +124,11 @@ static ssize_t read_row(struct device *d, void *buf, size_t len)
 	}
 	n = read(d->row, buf, len);
 	error = errno;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->reading--;
 	if (n >= (ssize_t)sizeof(*h) && is_answered(h))
 		d->by_row[d->n++] = h->unique;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	errno = error;
 	return n;
 }
@@ -141,13 +141,13 @@ static bool came_by_row(struct device *d, uint64_t unique)
 	if (!atomic_load_explicit(&d->n, memory_order_relaxed))
 		/* this thread answers only requests that it has read, or got from another thread */
 		return false;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	for (unsigned i = d->n; i-- > 0 && !found;) {
 		found = d->by_row[i] == (unique & ~(uint64_t)OF_INTERRUPT);
 		if (found && !(unique & OF_INTERRUPT))
 			d->by_row[i] = d->by_row[--d->n];
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return found;
 }
 

@@ -14,14 +14,15 @@
 
 #include "fs/known/file.h"
 #include "fs/kernel/io.h"
+#include "transport/lock.h"
 
 #define PAGE UINT64_C(4096)
 
 TAILQ_HEAD(order_list, request); /* by request.order.wait */
 
 struct orders {
-	pthread_mutex_t lock; /* guards waiting, inode.order.under_way, and request.order */
-	struct order_list waiting;
+	struct mutex lock; /* also guards inode.order.under_way and request.order */
+	struct order_list waiting GUARDED_BY(lock);
 };
 
 struct orders *orders_new(void)
@@ -30,7 +31,7 @@ struct orders *orders_new(void)
 
 	if (!o)
 		return NULL;
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	TAILQ_INIT(&o->waiting);
 	return o;
 }
@@ -39,7 +40,7 @@ struct orders *orders_free(struct orders *o)
 {
 	if (!o)
 		return NULL;
-	pthread_mutex_destroy(&o->lock);
+	mutex_destroy(&o->lock);
 	free(o);
 	return NULL;
 }
@@ -52,7 +53,7 @@ static bool meets(const struct request *r, uint64_t first, uint64_t last)
 static void order_end(struct request *r);
 
 /* Adds r to the requests in flight. */
-static void enter_locked(struct request *r, bool writes)
+static void enter_locked(struct request *r, bool writes) REQUIRES(r->fs->orders->lock)
 {
 	r->order.of = inode_ref(r->file->inode);
 	r->order.freed = order_end;
@@ -76,7 +77,7 @@ static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t
 	return false;
 }
 
-static bool must_wait_locked(const struct request *r)
+static bool must_wait_locked(const struct request *r) REQUIRES(r->fs->orders->lock)
 {
 	return meets_write_locked(r->order.of, r->order.first, r->order.last);
 }
@@ -96,10 +97,10 @@ void order_write(struct request *r)
 {
 	struct orders *o = r->fs->orders;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	enter_locked(r, true);
 	overtake_locked(r->order.of, r->order.first, r->order.last);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 void order_gather_begin(
@@ -110,10 +111,10 @@ void order_gather_begin(
 	g->of = inode_ref(ino);
 	g->first = off / PAGE;
 	g->last = (off + len - 1) / PAGE;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_INSERT_HEAD(&ino->order.gathering, g, link);
 	overtake_locked(ino, g->first, g->last);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
@@ -122,9 +123,9 @@ bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)
 
 	if (!atomic_load(&ino->order.writes))
 		return false;
-	pthread_mutex_lock(&fs->orders->lock);
+	mutex_lock(&fs->orders->lock);
 	any = meets_write_locked(ino, off / PAGE, (off + len - 1) / PAGE);
-	pthread_mutex_unlock(&fs->orders->lock);
+	mutex_unlock(&fs->orders->lock);
 	return any;
 }
 
@@ -134,12 +135,12 @@ static bool begin_read(struct request *r)
 	struct orders *o = r->fs->orders;
 	bool waits;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	if (!r->order.of)
 		enter_locked(r, false);
 	atomic_store(&r->order.overtaken, false);
 	waits = must_wait_locked(r);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return waits;
 }
 
@@ -153,14 +154,14 @@ bool order_read_waits(struct request *r, request_step_fn *next)
 		return false;
 	request_watch(r);
 	r->order.next = next;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	waits = must_wait_locked(r);
 	/* order_end_gone() may have looked before r was in the list */
 	gone = waits && request_is_gone(r);
 	if (waits && !gone)
 		TAILQ_INSERT_TAIL(&o->waiting, r, order.wait);
 	r->order.waits = waits && !gone;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (gone)
 		request_end(r, -EINTR);
 	return waits;
@@ -172,6 +173,7 @@ bool order_overtaken(const struct request *r)
 }
 
 static void stop_waiting_locked(struct orders *o, struct request *r, struct order_list *to)
+	REQUIRES(o->lock)
 {
 	TAILQ_REMOVE(&o->waiting, r, order.wait);
 	r->order.waits = false;
@@ -180,6 +182,7 @@ static void stop_waiting_locked(struct orders *o, struct request *r, struct orde
 
 /* A WRITE of ino has left: moves the READs that need not wait any more to ready. */
 static void write_left_locked(struct orders *o, struct inode *ino, struct order_list *ready)
+	REQUIRES(o->lock)
 {
 	struct request *r;
 
@@ -209,12 +212,12 @@ static void order_end(struct request *r)
 	struct orders *o = r->fs->orders;
 	struct inode *ino = r->order.of;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_REMOVE(r, order.link);
 	r->order.of = NULL;
 	if (r->order.writes)
 		write_left_locked(o, ino, &ready);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	go_on(&ready);
 	inode_unref(ino);
 }
@@ -224,10 +227,10 @@ void order_gather_end(struct fs *fs, struct order_gather *g)
 	struct order_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	struct orders *o = fs->orders;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_REMOVE(g, link);
 	write_left_locked(o, g->of, &ready);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	go_on(&ready);
 	inode_unref(g->of);
 }
@@ -238,13 +241,13 @@ void order_end_gone(struct fs *fs)
 	struct orders *o = fs->orders;
 	struct request *r, *next;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	for (r = TAILQ_FIRST(&o->waiting); r; r = next) {
 		next = TAILQ_NEXT(r, order.wait);
 		if (request_is_gone(r))
 			stop_waiting_locked(o, r, &gone);
 	}
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, order.wait);
 		request_end(r, -EINTR);

@@ -17,6 +17,7 @@
 #include "fs/known/names.h"
 #include "fs/kernel/process.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define SHORT_WAIT_NS 10000000ull
@@ -26,14 +27,18 @@
 #define BEHIND_NS     1000000000ull /* for how long requests come that have waited in the kernel */
 
 struct request_pool {
-	pthread_mutex_t lock; /* guards all but parts */
-	struct request_list free;
+	struct mutex lock;
+	struct request_list free GUARDED_BY(lock);
 	struct batch_pool parts;
-	TAILQ_HEAD(, request) live; /* oldest first, except for request_came_at() */
-	uint64_t killed_ns; /* when request_check_killed() last found a killed process; 0: never */
-	uint64_t patience_ns;  /* the limit of request_pool_limit(); 0: none */
-	uint64_t behind_until; /* requests that come earlier time out at once; 0: none */
-	bool ending;	       /* requests that the kernel still sends are cancelled at once */
+	/* oldest first, except for request_came_at() */
+	GUARDED_BY(lock) TAILQ_HEAD(, request) live;
+	/* when request_check_killed() last found a killed process; 0: never */
+	uint64_t killed_ns GUARDED_BY(lock);
+	uint64_t patience_ns GUARDED_BY(lock); /* the limit of request_pool_limit(); 0: none */
+	/* requests that come earlier time out at once; 0: none */
+	uint64_t behind_until GUARDED_BY(lock);
+	/* requests that the kernel still sends are cancelled at once */
+	bool ending GUARDED_BY(lock);
 };
 
 struct request_pool *request_pool_new(void)
@@ -42,7 +47,7 @@ struct request_pool *request_pool_new(void)
 
 	if (!p)
 		return NULL;
-	pthread_mutex_init(&p->lock, NULL);
+	mutex_init(&p->lock);
 	SLIST_INIT(&p->free);
 	batch_pool_init(&p->parts);
 	TAILQ_INIT(&p->live);
@@ -61,7 +66,7 @@ struct request_pool *request_pool_free(struct request_pool *p)
 		free(r);
 	}
 	batch_pool_finish(&p->parts);
-	pthread_mutex_destroy(&p->lock);
+	mutex_destroy(&p->lock);
 	free(p);
 	return NULL;
 }
@@ -135,11 +140,11 @@ static struct request *alloc_request(struct request_pool *p)
 {
 	struct request *r;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	r = SLIST_FIRST(&p->free);
 	if (r)
 		SLIST_REMOVE_HEAD(&p->free, free);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	if (r)
 		return r;
 	r = calloc(1, sizeof(*r));
@@ -155,7 +160,7 @@ static void kill_request(struct request *r)
 }
 
 /* r goes on, but the kernel must not wait longer. */
-static void answer_timed_out_locked(struct request *r)
+static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests->lock)
 {
 	struct fuse_req *fuse = r->fuse;
 
@@ -165,7 +170,7 @@ static void answer_timed_out_locked(struct request *r)
 		fuse_reply_err(fuse, ETIMEDOUT);
 }
 
-static void time_out_locked(struct request *r)
+static void time_out_locked(struct request *r) REQUIRES(r->fs->requests->lock)
 {
 	atomic_store(&r->fate.timed_out, true);
 	if (r->fate.keeps_going) {
@@ -236,13 +241,13 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->late.is = false;
 	atomic_store(&r->late.lasts, false);
 	r->cut.begun = false;
-	pthread_mutex_lock(&fs->requests->lock);
+	mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);
 	if (fuse && !came && r->born < fs->requests->behind_until)
 		time_out_locked(r); /* r may have waited in the kernel as long */
 	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
-	pthread_mutex_unlock(&fs->requests->lock);
+	mutex_unlock(&fs->requests->lock);
 	return r;
 }
 
@@ -312,10 +317,10 @@ void request_free(struct request *r)
 	mem_buf_unref(r->buf);
 	free(r->text);
 	batch_end(&r->batch);
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->live, r, live);
 	SLIST_INSERT_HEAD(&p->free, r, free);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 }
 
 void request_submit(struct request *r, request_step_fn *step)
@@ -390,15 +395,15 @@ static bool has_waited(const struct request *r, uint64_t now, uint64_t ns)
 	return clock_age(now, r->born) >= ns;
 }
 
-static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
+static bool in_hurry_locked(const struct request_pool *p, uint64_t now) REQUIRES(p->lock)
 {
 	return p->killed_ns && clock_age(now, p->killed_ns) < HURRY_NS;
 }
 
 /* Lists the threads of requests that have waited long in w, unless w is NULL: oldest first, at most
  * max. A thread with several requests in a row comes once. Returns the number of threads. */
-static unsigned list_waiters_locked(
-	const struct request_pool *p, uint64_t now, struct waiter *w, unsigned max)
+static unsigned list_waiters_locked(const struct request_pool *p, uint64_t now, struct waiter *w,
+	unsigned max) REQUIRES(p->lock)
 {
 	uint64_t long_ns = in_hurry_locked(p, now) ? SHORT_WAIT_NS : LONG_WAIT_NS;
 	const struct request *r;
@@ -427,7 +432,7 @@ static enum process_fate fate_of(pid_t tid, const struct waiter *w, unsigned n)
 }
 
 static void kill_overdue_locked(
-	struct request_pool *p, uint64_t now, const struct waiter *w, unsigned n)
+	struct request_pool *p, uint64_t now, const struct waiter *w, unsigned n) REQUIRES(p->lock)
 {
 	bool hurry = in_hurry_locked(p, now);
 	struct request *r;
@@ -446,7 +451,7 @@ static void kill_overdue_locked(
 
 /* Ends the requests that have timed out. Otherwise the kernel would end the mount because of one of
  * them. */
-static void end_timed_out_locked(struct request_pool *p, uint64_t now)
+static void end_timed_out_locked(struct request_pool *p, uint64_t now) REQUIRES(p->lock)
 {
 	unsigned awaited = 0;
 	struct request *r;
@@ -473,20 +478,20 @@ bool request_pool_overdue(struct request_pool *p, uint64_t since)
 	uint64_t now = clock_ns();
 	bool overdue, behind;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	behind = now < p->behind_until;
 	overdue = p->patience_ns && clock_age(now, since) >= p->patience_ns;
 	if (overdue)
 		p->behind_until = now + BEHIND_NS;
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	return overdue || behind;
 }
 
 void request_pool_limit(struct request_pool *p, uint64_t ns)
 {
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	p->patience_ns = ns;
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 }
 
 uint64_t request_oldest_ns(struct request_pool *p)
@@ -494,7 +499,7 @@ uint64_t request_oldest_ns(struct request_pool *p)
 	uint64_t now = clock_ns(), oldest = 0;
 	struct request *r;
 
-	if (pthread_mutex_trylock(&p->lock))
+	if (!mutex_trylock(&p->lock))
 		return 0;
 	TAILQ_FOREACH (r, &p->live, live) {
 		if (!atomic_load(&r->fate.awaited) || r->fate.any_signal)
@@ -502,7 +507,7 @@ uint64_t request_oldest_ns(struct request_pool *p)
 		oldest = clock_age(now, r->born);
 		break;
 	}
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	return oldest;
 }
 
@@ -518,24 +523,24 @@ bool request_check_killed(struct request_pool *p)
 	unsigned n;
 	bool hurry;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	n = list_waiters_locked(p, now, NULL, UINT_MAX);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	if (n)
 		w = calloc(n, sizeof(*w));
 	if (w) {
-		pthread_mutex_lock(&p->lock);
+		mutex_lock(&p->lock);
 		n = list_waiters_locked(p, now, w, n);
-		pthread_mutex_unlock(&p->lock);
+		mutex_unlock(&p->lock);
 		for (unsigned i = 0; i < n; i++)
 			w[i].fate = process_fate(w[i].tid);
 	}
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	if (w)
 		kill_overdue_locked(p, now, w, n);
 	end_timed_out_locked(p, now);
 	hurry = in_hurry_locked(p, now);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	free(w);
 	return hurry;
 }
@@ -544,13 +549,13 @@ void request_pool_end(struct request_pool *p)
 {
 	struct request *r;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	p->ending = true;
 	TAILQ_FOREACH (r, &p->live, live) {
 		kill_request(r);
 		atomic_store(&r->fate.gone, true);
 	}
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 }
 
 static void disarm(struct request *r)
@@ -560,13 +565,14 @@ static void disarm(struct request *r)
 	r->fate.armed = false;
 }
 
-static struct fuse_req *take_fuse(struct request *r)
+/* Only a request that keeps going needs the lock: the analysis cannot follow the condition. */
+static struct fuse_req *take_fuse(struct request *r) NO_LOCK_ANALYSIS
 {
 	bool shared = r->fate.keeps_going; /* with answer_timed_out_locked() */
 	struct fuse_req *fuse;
 
 	if (shared)
-		pthread_mutex_lock(&r->fs->requests->lock);
+		mutex_lock(&r->fs->requests->lock);
 	disarm(r);
 	fuse = r->fuse;
 	r->fuse = NULL;
@@ -580,7 +586,7 @@ static struct fuse_req *take_fuse(struct request *r)
 				r->fs, r->account.unique, r->dir, r->name, r->to_dir, r->to_name);
 	}
 	if (shared)
-		pthread_mutex_unlock(&r->fs->requests->lock);
+		mutex_unlock(&r->fs->requests->lock);
 	return fuse;
 }
 
@@ -597,9 +603,9 @@ static int interrupt_error(const struct request *r)
 	struct request_pool *p = r->fs->requests;
 	int error;
 
-	pthread_mutex_lock(&p->lock);
+	mutex_lock(&p->lock);
 	error = p->ending ? -ECONNABORTED : -request_gone_error(r);
-	pthread_mutex_unlock(&p->lock);
+	mutex_unlock(&p->lock);
 	return error;
 }
 
@@ -640,11 +646,11 @@ void request_keep_going(struct request *r)
 	if (!r->fuse)
 		return;
 	disarm(r);
-	pthread_mutex_lock(&r->fs->requests->lock);
+	mutex_lock(&r->fs->requests->lock);
 	r->fate.keeps_going = true;
 	if (atomic_load(&r->fate.timed_out))
 		answer_timed_out_locked(r);
-	pthread_mutex_unlock(&r->fs->requests->lock);
+	mutex_unlock(&r->fs->requests->lock);
 }
 
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name)

@@ -19,6 +19,7 @@
 #include "fs/known/fs.h"
 #include "fs/kernel/process.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define TURN_NS	     NSEC_PER_SEC
@@ -37,13 +38,13 @@ struct hearer {
 STAILQ_HEAD(turn_list, request); /* by request.turn.link */
 
 struct turns {
-	pthread_mutex_t lock;		   /* guards the members below */
-	struct turn_list waiting;	   /* in turn_waits() */
-	struct turn_list settling;	   /* in turn_settles() */
-	struct hearer hearer[HEARERS_MAX]; /* oldest first */
+	struct mutex lock;
+	struct turn_list waiting GUARDED_BY(lock);	    /* in turn_waits() */
+	struct turn_list settling GUARDED_BY(lock);	    /* in turn_settles() */
+	struct hearer hearer[HEARERS_MAX] GUARDED_BY(lock); /* oldest first */
 	atomic_uint hearers;
-	bool ticks; /* the main thread looks again soon */
-	bool ended; /* no request waits any more */
+	bool ticks GUARDED_BY(lock); /* the main thread looks again soon */
+	bool ended GUARDED_BY(lock); /* no request waits any more */
 };
 
 struct turns *turns_new(void)
@@ -52,7 +53,7 @@ struct turns *turns_new(void)
 
 	if (!t)
 		return NULL;
-	pthread_mutex_init(&t->lock, NULL);
+	mutex_init(&t->lock);
 	STAILQ_INIT(&t->waiting);
 	STAILQ_INIT(&t->settling);
 	return t;
@@ -62,13 +63,14 @@ struct turns *turns_free(struct turns *t)
 {
 	if (!t)
 		return NULL;
-	pthread_mutex_destroy(&t->lock);
+	mutex_destroy(&t->lock);
 	free(t);
 	return NULL;
 }
 
 /* Puts r into a list, which the main thread looks at soon. */
 static void enter_locked(struct turns *t, struct request *r, struct turn_list *list)
+	REQUIRES(t->lock)
 {
 	STAILQ_INSERT_TAIL(list, r, turn.link);
 	if (!t->ticks && eventfd_write(r->fs->wake_fd, 1))
@@ -110,7 +112,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 	r->turn.since = clock_ns();
 	if (r->owed.asks)
 		view_waits(&ino->view);
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	atomic_fetch_add(&ino->turn.waits, 1);
 	/* 0: turn_end() has looked before r was in the list */
 	waits = atomic_load(&ino->turn.pid) && !t->ended;
@@ -118,7 +120,7 @@ bool turn_waits(struct request *r, uint64_t size, request_step_fn *next)
 		enter_locked(t, r, &t->waiting);
 	else
 		atomic_fetch_sub(&ino->turn.waits, 1);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	if (!waits && r->owed.asks)
 		view_asked(&ino->view);
 	return waits;
@@ -135,7 +137,7 @@ static bool take(struct turns *t, struct turn_list *from, ready_fn *ready, const
 	struct request *r;
 	bool more;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	STAILQ_CONCAT(&all, from);
 	while ((r = STAILQ_FIRST(&all))) {
 		STAILQ_REMOVE_HEAD(&all, turn.link);
@@ -145,7 +147,7 @@ static bool take(struct turns *t, struct turn_list *from, ready_fn *ready, const
 			STAILQ_INSERT_TAIL(from, r, turn.link);
 	}
 	more = !STAILQ_EMPTY(from);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return more;
 }
 
@@ -209,7 +211,7 @@ void turn_end_gone(struct fs *fs)
 
 /* Removes hearer tid, and hearers that were told before `before`. True: at least one was
  * removed. */
-static bool forget_locked(struct turns *t, pid_t tid, uint64_t before)
+static bool forget_locked(struct turns *t, pid_t tid, uint64_t before) REQUIRES(t->lock)
 {
 	unsigned was = atomic_load(&t->hearers), n = 0;
 
@@ -221,6 +223,7 @@ static bool forget_locked(struct turns *t, pid_t tid, uint64_t before)
 }
 
 static bool others_hear_locked(const struct turns *t, const struct inode *ino, pid_t tid)
+	REQUIRES(t->lock)
 {
 	for (unsigned i = 0; i < atomic_load(&t->hearers); i++)
 		if (t->hearer[i].of == ino && t->hearer[i].tid != tid)
@@ -229,7 +232,7 @@ static bool others_hear_locked(const struct turns *t, const struct inode *ino, p
 }
 
 /* Removes hearers that were told HEARD_NS ago, and threads that have ended. */
-static void forget_done_locked(struct turns *t)
+static void forget_done_locked(struct turns *t) REQUIRES(t->lock)
 {
 	forget_locked(t, UNKNOWN, clock_ns() - HEARD_NS);
 	for (unsigned i = atomic_load(&t->hearers); i-- > 0;)
@@ -244,18 +247,18 @@ void turn_told(struct fs *fs, struct inode *ino, pid_t tid, uint64_t size)
 
 	if (ino->type != NFS_REG || !view_shrinks(&ino->view, size))
 		return;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	forget_locked(t, tid ? tid : UNKNOWN, clock_ns() - HEARD_NS);
 	n = atomic_load(&t->hearers);
 	if (n == HEARERS_MAX)
 		memmove(t->hearer, t->hearer + 1, --n * sizeof(t->hearer[0]));
 	t->hearer[n] = (struct hearer){ino, tid, clock_ns()};
 	atomic_store(&t->hearers, n + 1);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 }
 
-/* Does r wait for no hearer, or must each request go on (*all)? The caller holds the lock. */
-static bool is_settled(const struct request *r, const void *all)
+/* Does r wait for no hearer, or must each request go on (*all)? */
+static bool is_settled(const struct request *r, const void *all) REQUIRES(r->fs->turns->lock)
 {
 	return *(const bool *)all || !others_hear_locked(r->fs->turns, r->file->inode, r->pid);
 }
@@ -281,9 +284,9 @@ void turn_heard(struct fs *fs, pid_t tid)
 
 	if (!atomic_load(&t->hearers) || !tid)
 		return;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	heard = forget_locked(t, tid, 0);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	if (heard)
 		settle(t, false);
 }
@@ -297,13 +300,13 @@ bool turn_settles(struct request *r, request_step_fn *next)
 	if (!atomic_load(&t->hearers))
 		return false;
 	r->next = next;
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	if (others_hear_locked(t, ino, r->pid))
 		forget_done_locked(t);
 	waits = others_hear_locked(t, ino, r->pid) && !t->ended;
 	if (waits)
 		enter_locked(t, r, &t->settling);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return waits;
 }
 
@@ -313,16 +316,16 @@ bool turns_tick(struct fs *fs, bool all)
 	struct turns *t = fs->turns;
 	bool more;
 
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	t->ticks = false;
 	t->ended |= all;
 	forget_done_locked(t);
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	more = settle(t, all);
 	more |= take(t, &t->waiting, is_due, &all, &due);
 	go_on(&due);
-	pthread_mutex_lock(&t->lock);
+	mutex_lock(&t->lock);
 	t->ticks |= more;
-	pthread_mutex_unlock(&t->lock);
+	mutex_unlock(&t->lock);
 	return more;
 }

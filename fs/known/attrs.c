@@ -9,14 +9,14 @@
 
 void attrs_init(struct attrs *a)
 {
-	pthread_mutex_init(&a->lock, NULL);
+	mutex_init(&a->lock);
 	grants_init(&a->grants);
 }
 
 void attrs_finish(struct attrs *a)
 {
 	grants_drop(&a->grants);
-	pthread_mutex_destroy(&a->lock);
+	mutex_destroy(&a->lock);
 }
 
 void attrs_touch(struct attrs *a)
@@ -37,6 +37,7 @@ static bool same_time(struct timespec a, struct timespec b)
 }
 
 static bool is_news_locked(const struct attrs *a, const struct nfs_attr *attr, uint64_t seen)
+	REQUIRES(a->lock)
 {
 	if (seen < a->from)
 		return false;
@@ -51,7 +52,7 @@ bool attrs_note(struct attrs *a, const struct told *told)
 	uint64_t seen = told->asked, alone = told->alone;
 	bool lost = false, rights, ctime, own;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (is_news_locked(a, attr, seen)) {
 		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
 		if (ctime && attr->type == NFS_LNK)
@@ -72,30 +73,31 @@ bool attrs_note(struct attrs *a, const struct told *told)
 		a->asked = seen > a->asked ? seen : a->asked;
 		a->came = clock_ns();
 	}
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return lost && attr->type == NFS_DIR;
 }
 
 void attrs_doubt(struct attrs *a)
 {
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	a->seen = 0;
 	a->from = clock_ns();
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 void attrs_doubt_rights(struct attrs *a)
 {
 	attrs_doubt(a);
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	a->rights_seen = clock_ns();
 	grants_drop(&a->grants);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
 static bool is_old_locked(const struct attrs *a, const struct nfs_attr *attr, uint64_t asked)
+	REQUIRES(a->lock)
 {
 	if (asked < a->asked)
 		return a->attr.change >= attr->change;
@@ -106,13 +108,13 @@ bool attrs_newer(struct attrs *a, struct nfs_attr *attr, uint64_t *asked)
 {
 	bool other = false;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (is_old_locked(a, attr, *asked)) {
 		other = a->attr.change != attr->change || a->attr.size != attr->size;
 		*attr = a->attr;
 		*asked = a->asked;
 	}
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return other;
 }
 
@@ -120,10 +122,10 @@ bool attrs_is_old(struct attrs *a, const struct nfs_attr *attr, uint64_t asked, 
 {
 	bool old;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	old = is_old_locked(a, attr, asked);
 	*from = a->from;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return old;
 }
 
@@ -131,9 +133,9 @@ bool attrs_has(struct attrs *a)
 {
 	bool has;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	has = a->seen || a->from;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return has;
 }
 
@@ -141,9 +143,9 @@ bool attrs_is_past(struct attrs *a, uint64_t asked)
 {
 	bool past;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	past = a->seen > asked || a->from > asked;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return past;
 }
 
@@ -151,15 +153,15 @@ uint64_t attrs_last(struct attrs *a)
 {
 	uint64_t at;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	at = a->seen > a->rights_seen ? a->seen : a->rights_seen;
 	at = a->from > at ? a->from : at;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return at;
 }
 
-static bool known_locked(
-	const struct attrs *a, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+static bool known_locked(const struct attrs *a, uint64_t since, struct nfs_attr *attr,
+	uint64_t *seen) REQUIRES(a->lock)
 {
 	*seen = a->seen;
 	*attr = a->attr;
@@ -170,9 +172,9 @@ bool attrs_known(struct attrs *a, uint64_t since, struct nfs_attr *attr, uint64_
 {
 	bool known;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	known = known_locked(a, since, attr, seen);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return known;
 }
 
@@ -180,9 +182,9 @@ bool attrs_known_dir(struct attrs *a, uint64_t since, struct nfs_attr *attr, uin
 {
 	bool known;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	known = known_locked(a, since, attr, seen) && a->seen >= a->listed;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return known;
 }
 
@@ -190,29 +192,29 @@ bool attrs_is_older(struct attrs *a, uint64_t since)
 {
 	bool older;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	/* of two answers in flight at the same time either may be newer, unless both are of one
 	 * page */
 	older = a->seen <= since && a->from <= since && a->rights_seen <= since &&
 		(a->came <= since || a->seen == since);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return older && attrs_touched(a) < since;
 }
 
 void attrs_listing(struct attrs *a)
 {
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	a->listed = clock_ns();
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 bool attrs_removed(struct attrs *a, struct nfs_attr *attr)
 {
 	if (!atomic_load(&a->removed))
 		return false;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	*attr = a->attr;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	attr->nlink = 0;
 	return true;
 }
@@ -221,10 +223,10 @@ uint32_t attrs_mode(struct attrs *a, uint64_t *seen)
 {
 	uint32_t mode;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	mode = a->attr.mode;
 	*seen = a->seen;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return mode;
 }
 
@@ -232,19 +234,19 @@ uint32_t attrs_links(struct attrs *a)
 {
 	uint32_t links;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	links = a->attr.nlink;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return links ? links : 1;
 }
 
 void attrs_note_access(struct attrs *a, const struct rpc_cred *cred, uint32_t known,
 	uint32_t allowed, uint64_t seen)
 {
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (seen >= a->rights_seen)
 		grant_put(&a->grants, cred, known, allowed, seen);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 bool attrs_known_access(struct attrs *a, const struct rpc_cred *cred, uint32_t want, uint64_t since,
@@ -252,9 +254,9 @@ bool attrs_known_access(struct attrs *a, const struct rpc_cred *cred, uint32_t w
 {
 	bool known;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	known = grant_get(&a->grants, cred, want, since, allowed);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return known;
 }
 
@@ -264,10 +266,10 @@ unsigned attrs_timeout(struct attrs *a, unsigned min, unsigned max)
 {
 	unsigned t = min;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (a->timeout_at && a->timeout_of == a->attr.change)
 		t = a->timeout;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return t < min ? min : t > max ? max : t;
 }
 
@@ -278,7 +280,7 @@ unsigned attrs_next_timeout(struct attrs *a, uint64_t change, unsigned min, unsi
 
 	if (min == max)
 		return min;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (!a->timeout_at || a->timeout_of != change) {
 		a->timeout = min;
 		a->timeout_at = now;
@@ -290,6 +292,6 @@ unsigned attrs_next_timeout(struct attrs *a, uint64_t change, unsigned min, unsi
 		a->timeout = max;
 	a->timeout_of = change;
 	timeout = a->timeout;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return timeout;
 }

@@ -27,7 +27,6 @@
 #ifndef RNFS_FS_KNOWN_ATTRS_H
 #define RNFS_FS_KNOWN_ATTRS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +34,7 @@
 #include "fs/known/grant.h"
 #include "fs/known/told.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/lock.h"
 
 struct attrs {
 	/* When attributes last changed through this mount. Attributes that the server was asked for
@@ -45,20 +45,22 @@ struct attrs {
 	atomic_bool relinked;
 	atomic_bool removed; /* a directory: this mount has removed or replaced its name */
 
-	pthread_mutex_t lock; /* guards the members below */
-	struct nfs_attr attr; /* the newest known */
-	uint64_t seen;	      /* when the server was asked for attr; 0: attr is invalid */
-	uint64_t asked;	      /* seen, also if attr is invalid */
-	uint64_t came;	      /* when attr came */
-	uint64_t from;	      /* attributes that were asked for before are invalid */
-	struct grant_list grants;
-	uint64_t rights_seen; /* rights from ACCESS calls sent before are invalid */
-	uint64_t listed; /* when the server was last asked for entries of the directory; 0: never */
+	struct mutex lock;
+	struct nfs_attr attr GUARDED_BY(lock); /* the newest known */
+	uint64_t seen GUARDED_BY(lock); /* when the server was asked for attr; 0: attr is invalid */
+	uint64_t asked GUARDED_BY(lock); /* seen, also if attr is invalid */
+	uint64_t came GUARDED_BY(lock);	 /* when attr came */
+	uint64_t from GUARDED_BY(lock);	 /* attributes that were asked for before are invalid */
+	struct grant_list grants GUARDED_BY(lock);
+	/* rights from ACCESS calls sent before are invalid */
+	uint64_t rights_seen GUARDED_BY(lock);
+	/* when the server was last asked for entries of the directory; 0: never */
+	uint64_t listed GUARDED_BY(lock);
 	/* The last result of attrs_next_timeout(), in seconds; since when the function has returned
 	 * that result (0: never called); and the change attribute that the result belongs to. */
-	unsigned timeout;
-	uint64_t timeout_at;
-	uint64_t timeout_of;
+	unsigned timeout GUARDED_BY(lock);
+	uint64_t timeout_at GUARDED_BY(lock);
+	uint64_t timeout_of GUARDED_BY(lock);
 };
 
 void attrs_init(struct attrs *a);

@@ -11,13 +11,13 @@
 
 void dirnames_init(struct dirnames *d, uint64_t version)
 {
-	pthread_mutex_init(&d->lock, NULL);
+	mutex_init(&d->lock);
 	d->version = version;
 }
 
 void dirnames_finish(struct dirnames *d)
 {
-	pthread_mutex_destroy(&d->lock);
+	mutex_destroy(&d->lock);
 }
 
 /* --- versions --------------------------------------------------------------------------------- */
@@ -25,8 +25,8 @@ void dirnames_finish(struct dirnames *d)
 /* True: another client has changed the directory. Attributes that were asked for while this mount
  * changed the directory tell nothing. The first attributes after that may hide a change by another
  * client. */
-static bool note_version_locked(
-	struct dirnames *d, const struct attrs *own, uint64_t change, uint64_t seen)
+static bool note_version_locked(struct dirnames *d, const struct attrs *own, uint64_t change,
+	uint64_t seen) REQUIRES(d->lock)
 {
 	uint64_t touched = attrs_touched(own);
 	bool first = touched > d->version_at || !d->version_at;
@@ -49,53 +49,53 @@ bool dirnames_note(
 {
 	bool foreign;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	foreign = note_version_locked(d, own, change, seen);
 	/* a name from the same answer as this version counts from `from`: dirnames_as_of() */
 	if (lost)
 		d->recalled = clock_ns();
 	else if (foreign)
 		d->recalled = d->from;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return lost || foreign;
 }
 
 void dirnames_note_foreign(struct dirnames *d)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->foreign_at = clock_ns();
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void dirnames_doubt(struct dirnames *d)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->from = clock_ns();
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void dirnames_naming_begin(struct dirnames *d)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->naming++;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void dirnames_naming_end(struct dirnames *d, struct attrs *own)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->naming--;
 	attrs_touch(own);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 bool dirnames_is_naming(struct dirnames *d)
 {
 	bool naming;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	naming = d->naming > 0;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return naming;
 }
 
@@ -106,12 +106,12 @@ uint64_t dirnames_until(
 {
 	uint64_t touched = attrs_touched(own), until = 0;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (seen && seen >= d->from && seen > touched) {
 		until = seen > d->seen ? seen : d->seen;
 		until += timeout * NSEC_PER_SEC;
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return until;
 }
 
@@ -119,10 +119,10 @@ uint64_t dirnames_as_of(struct dirnames *d, const struct attrs *own, uint64_t ch
 {
 	uint64_t touched = attrs_touched(own);
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (d->version == change && !d->naming && seen > touched && seen < d->from)
 		seen = d->from;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return seen;
 }
 
@@ -130,10 +130,10 @@ uint64_t dirnames_seen(struct dirnames *d, const struct attrs *own, uint64_t *fr
 {
 	uint64_t touched = attrs_touched(own), seen;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	*from = touched + 1 > d->from ? touched + 1 : d->from;
 	seen = d->seen;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return seen;
 }
 
@@ -141,9 +141,9 @@ uint64_t dirnames_version(struct dirnames *d)
 {
 	uint64_t version;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	version = d->version;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return version;
 }
 
@@ -151,9 +151,9 @@ bool dirnames_recalled(struct dirnames *d, uint64_t seen)
 {
 	bool recalled;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	recalled = seen < d->recalled;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return recalled;
 }
 
@@ -162,15 +162,15 @@ bool dirnames_is_shared(struct dirnames *d, uint64_t time)
 	uint64_t now = clock_ns();
 	bool shared;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	shared = d->foreign_at && clock_age(now, d->foreign_at) < time;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return shared;
 }
 
 /* --- looks ------------------------------------------------------------------------------------ */
 
-static unsigned looks_locked(struct dirnames *d)
+static unsigned looks_locked(struct dirnames *d) REQUIRES(d->lock)
 {
 	return clock_ns() < d->unlisted_until ? 0 : d->looks;
 }
@@ -183,7 +183,7 @@ unsigned dirnames_looked(struct dirnames *d, const char *name)
 
 	while (*name)
 		hash = (hash ^ (unsigned char)*name++) * 0x01000193u;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (clock_age(now, d->looks_at) > LOOKS_NS) {
 		d->looks_at = now;
 		d->looks = 0;
@@ -191,7 +191,7 @@ unsigned dirnames_looked(struct dirnames *d, const char *name)
 	d->looks += !d->looks || d->looked_for != hash;
 	d->looked_for = hash;
 	looks = looks_locked(d);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return looks;
 }
 
@@ -199,16 +199,16 @@ unsigned dirnames_looks(struct dirnames *d, bool less)
 {
 	unsigned looks;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->looks -= less && d->looks;
 	looks = looks_locked(d);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return looks;
 }
 
 void dirnames_leave_unlisted(struct dirnames *d, uint64_t time)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	d->unlisted_until = clock_ns() + time;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }

@@ -24,30 +24,32 @@
 #ifndef RNFS_FS_KNOWN_DIRNAMES_H
 #define RNFS_FS_KNOWN_DIRNAMES_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "fs/known/attrs.h"
+#include "transport/lock.h"
 
 struct dirnames {
 	atomic_uint recalls; /* jobs of the notifier for names in the directory */
 
-	pthread_mutex_t lock; /* guards the members below */
+	struct mutex lock;
 	/* version: the change attribute that the server last told. version_at: when the server was
 	 * asked for version. seen: when the server was last asked while the directory had that
 	 * version. from: answers about names to calls sent before have expired. */
-	uint64_t version, version_at, seen, from;
-	uint64_t recalled;   /* the kernel must not be told to believe names that the server told
-				before */
-	uint64_t foreign_at; /* when another client was last seen to change names; 0: never */
-	unsigned naming;     /* requests in flight that make, move or remove names */
+	uint64_t version GUARDED_BY(lock),
+		version_at GUARDED_BY(lock), seen GUARDED_BY(lock), from GUARDED_BY(lock);
+	/* the kernel must not be told to believe names that the server told before */
+	uint64_t recalled GUARDED_BY(lock);
+	/* when another client was last seen to change names; 0: never */
+	uint64_t foreign_at GUARDED_BY(lock);
+	unsigned naming GUARDED_BY(lock); /* requests in flight that make, move or remove names */
 	/* looks: how often names were lately asked for. looks_at: since when looks counts.
 	 * unlisted_until: the directory is not listed beside before (lister.h). */
-	unsigned looks;
-	uint32_t looked_for; /* the hash of the last name asked for */
-	uint64_t looks_at, unlisted_until;
+	unsigned looks GUARDED_BY(lock);
+	uint32_t looked_for GUARDED_BY(lock); /* the hash of the last name asked for */
+	uint64_t looks_at GUARDED_BY(lock), unlisted_until GUARDED_BY(lock);
 };
 
 /* version: the change attribute of the directory as first told. */

@@ -10,16 +10,16 @@
 void fs_add_handle(struct fs *fs, struct handle *h, void (*free_fn)(struct handle *h))
 {
 	h->free = free_fn;
-	pthread_mutex_lock(&fs->handles_lock);
+	mutex_lock(&fs->handles_lock);
 	LIST_INSERT_HEAD(&fs->handles, h, link);
-	pthread_mutex_unlock(&fs->handles_lock);
+	mutex_unlock(&fs->handles_lock);
 }
 
 void fs_drop_handle(struct fs *fs, struct handle *h)
 {
-	pthread_mutex_lock(&fs->handles_lock);
+	mutex_lock(&fs->handles_lock);
 	LIST_REMOVE(h, link);
-	pthread_mutex_unlock(&fs->handles_lock);
+	mutex_unlock(&fs->handles_lock);
 }
 
 void fs_free_handles(struct fs *fs)

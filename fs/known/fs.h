@@ -16,6 +16,7 @@
 #include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
+#include "transport/lock.h"
 
 struct accounts;
 struct appends;
@@ -111,8 +112,8 @@ struct fs {
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
 	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
-	pthread_mutex_t handles_lock;
-	LIST_HEAD(, handle) handles; /* under handles_lock: open files and directories */
+	struct mutex handles_lock;
+	GUARDED_BY(handles_lock) LIST_HEAD(, handle) handles; /* open files and directories */
 	struct stats stats;
 };
 

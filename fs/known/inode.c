@@ -14,6 +14,7 @@
 
 #include "transport/clock.h"
 #include "transport/hash.h"
+#include "transport/lock.h"
 
 #define SHARDS	     16u
 #define FIRST_CHAINS 64u
@@ -23,11 +24,11 @@
 LIST_HEAD(chain, inode);
 
 struct shard {
-	/* guards all members here, and hash and nlookup of the inodes of the shard */
-	pthread_mutex_t lock;
-	struct chain *chains;
-	unsigned nchains; /* a power of two */
-	unsigned count;
+	/* also guards hash and nlookup of the inodes of the shard */
+	struct mutex lock;
+	struct chain *chains GUARDED_BY(lock);
+	unsigned nchains GUARDED_BY(lock); /* a power of two */
+	unsigned count GUARDED_BY(lock);
 };
 
 struct inode_table {
@@ -53,7 +54,7 @@ static struct shard *shard_of(struct inode_table *t, uint64_t hash)
 	return &t->shards[hash % SHARDS];
 }
 
-static struct chain *chain_of(struct shard *s, uint64_t hash)
+static struct chain *chain_of(struct shard *s, uint64_t hash) REQUIRES(s->lock)
 {
 	return &s->chains[(hash / SHARDS) & (s->nchains - 1)];
 }
@@ -99,11 +100,12 @@ static struct inode *inode_new(
 	atomic_init(&ino->refs, 1);
 	LIST_INIT(&ino->names_in);
 	LIST_INIT(&ino->names_of);
-	pthread_mutex_init(&ino->lock, NULL);
+	mutex_init(&ino->lock);
 	filedata_init(&ino->data);
 	written_init(&ino->written, &ino->fh, &ino->data);
 	cache_file_init(&ino->cache);
 	attrs_init(&ino->attrs);
+	mutex_alone(&ino->attrs.lock); /* no other thread knows of the inode yet */
 	ino->attrs.attr = *attr;
 	view_init(&ino->view);
 	dirnames_init(&ino->dirnames, attr->change);
@@ -127,7 +129,7 @@ struct inode *inode_unref(struct inode *ino)
 			LIST_REMOVE(l, link);
 			free(l);
 		}
-		pthread_mutex_destroy(&ino->lock);
+		mutex_destroy(&ino->lock);
 		attrs_finish(&ino->attrs);
 		view_finish(&ino->view);
 		dirnames_finish(&ino->dirnames);
@@ -148,7 +150,7 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 	t->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	atomic_init(&t->generation, 1);
 	for (unsigned i = 0; i < SHARDS; i++) {
-		pthread_mutex_init(&t->shards[i].lock, NULL);
+		mutex_init(&t->shards[i].lock);
 		t->shards[i].nchains = FIRST_CHAINS;
 		t->shards[i].chains = calloc(FIRST_CHAINS, sizeof(struct chain));
 		if (!t->shards[i].chains)
@@ -175,6 +177,7 @@ struct inode_table *inode_table_free(struct inode_table *t)
 	for (unsigned i = 0; i < SHARDS; i++) {
 		struct shard *s = &t->shards[i];
 
+		mutex_alone(&s->lock); /* no request is pending */
 		for (unsigned c = 0; s->chains && c < s->nchains; c++) {
 			struct inode *ino;
 
@@ -185,7 +188,7 @@ struct inode_table *inode_table_free(struct inode_table *t)
 			}
 		}
 		free(s->chains);
-		pthread_mutex_destroy(&s->lock);
+		mutex_destroy(&s->lock);
 	}
 	free(t);
 	return NULL;
@@ -207,15 +210,15 @@ unsigned inode_table_count(struct inode_table *t)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SHARDS; i++) {
-		pthread_mutex_lock(&t->shards[i].lock);
+		mutex_lock(&t->shards[i].lock);
 		n += t->shards[i].count;
-		pthread_mutex_unlock(&t->shards[i].lock);
+		mutex_unlock(&t->shards[i].lock);
 	}
 	return n;
 }
 
 /* Doubles the chains; on failure the chains only get longer. */
-static void grow_locked(struct inode_table *t, struct shard *s)
+static void grow_locked(struct inode_table *t, struct shard *s) REQUIRES(s->lock)
 {
 	unsigned n = s->nchains * 2, old = s->nchains;
 	struct chain *more = calloc(n, sizeof(*more)), *was = s->chains;
@@ -236,6 +239,7 @@ static void grow_locked(struct inode_table *t, struct shard *s)
 }
 
 static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nfs_fh *fh)
+	REQUIRES(s->lock)
 {
 	struct inode *ino;
 
@@ -252,7 +256,7 @@ struct inode *inode_lookup(
 	struct shard *s = shard_of(t, hash);
 	struct inode *ino;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ino = find_locked(s, hash, fh);
 	if (!ino) {
 		ino = inode_new(t, fh, attr);
@@ -265,7 +269,7 @@ struct inode *inode_lookup(
 	}
 	if (ino)
 		ino->nlookup++;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return ino;
 }
 
@@ -274,10 +278,10 @@ bool inode_hold(struct inode_table *t, struct inode *ino)
 	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
 	bool there;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	there = ino->nlookup > 0;
 	ino->nlookup += there;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return there;
 }
 
@@ -287,11 +291,11 @@ struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
 	struct shard *s = shard_of(t, hash);
 	struct inode *ino;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ino = find_locked(s, hash, fh);
 	if (ino)
 		inode_ref(ino);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return ino;
 }
 
@@ -322,7 +326,7 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 	struct shard *s = shard_of(t, hash);
 	bool gone = false;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ino->nlookup -= n < ino->nlookup ? n : ino->nlookup;
 	if (!ino->nlookup) {
 		if (ino == t->root) {
@@ -334,7 +338,7 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 			gone = true;
 		}
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (gone) {
 		tell_left(t, ino);
 		inode_unref(ino);
@@ -348,22 +352,22 @@ struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
 	for (unsigned i = 0; i < SHARDS && !found; i++) {
 		struct shard *s = &t->shards[i];
 
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		for (unsigned c = 0; c < s->nchains && !found; c++) {
 			struct inode *ino;
 
 			LIST_FOREACH (ino, &s->chains[c], hash) {
-				pthread_mutex_lock(&ino->lock);
+				mutex_lock(&ino->lock);
 				*silly = ino->silly.name;
 				ino->silly.name = NULL;
-				pthread_mutex_unlock(&ino->lock);
+				mutex_unlock(&ino->lock);
 				if (*silly) {
 					found = inode_ref(ino);
 					break;
 				}
 			}
 		}
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 	}
 	return found;
 }
@@ -439,9 +443,9 @@ static bool is_open(struct inode *ino)
 {
 	bool open;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	open = ino->opens.count;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return open;
 }
 

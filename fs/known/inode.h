@@ -25,7 +25,6 @@
 #ifndef RNFS_FS_KNOWN_INODE_H
 #define RNFS_FS_KNOWN_INODE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +36,7 @@
 #include "fs/known/attrs.h"
 #include "fs/known/dirnames.h"
 #include "fs/known/view.h"
+#include "transport/lock.h"
 
 struct complete;
 struct inode_table;
@@ -85,35 +85,38 @@ struct inode {
 	struct complete *complete; /* NULL: nothing is known */
 	bool left;
 
-	pthread_mutex_t lock;	     /* guards the members below that say so */
+	struct mutex lock;
 	struct {		     /* open files; opening.c */
 		atomic_uint writers; /* files that are open for writing */
 		/* files with pages that a program may map and store to; a mapping keeps its file
 		 * open */
 		atomic_uint mappers;
-		/* under lock */
-		unsigned count;		 /* open files, and opens and replacements in flight */
-		unsigned unlinking;	 /* removals of the last name in flight: opens wait */
-		unsigned settling;	 /* requests that set the times after the file was made */
-		struct request *settler; /* the parked request that is to set the times */
+		/* open files, and opens and replacements in flight */
+		unsigned count GUARDED_BY(lock);
+		/* removals of the last name in flight: opens wait */
+		unsigned unlinking GUARDED_BY(lock);
+		/* requests that set the times after the file was made */
+		unsigned settling GUARDED_BY(lock);
+		/* the parked request that is to set the times; under the lock of opening.c */
+		struct request *settler;
 	} opens;
 	struct { /* the silly name, which stands for the removed name until the last close; silly.c
 		  */
-		struct silly *name; /* to be removed at the last close; under lock */
-		atomic_bool is;	    /* the last name is a silly name: stat(2) shows one link less */
-		atomic_uint going;  /* removals in flight: the kernel must not believe st_nlink */
+		struct silly *name GUARDED_BY(lock); /* to be removed at the last close */
+		atomic_bool is;	   /* the last name is a silly name: stat(2) shows one link less */
+		atomic_uint going; /* removals in flight: the kernel must not believe st_nlink */
 	} silly;
-	struct {		     /* the delegation; deleg.c */
-		_Atomic uint64_t id; /* its number, 0: none; set together with `at` */
-		/* under lock */
-		uint64_t at;	  /* answers to calls sent later are covered */
-		bool writes;	  /* the delegation is one to write */
-		uint64_t dropped; /* `at` when a lock last invalidated the daemon's cached data */
+	struct {			      /* the delegation; deleg.c */
+		_Atomic uint64_t id;	      /* its number, 0: none; set together with `at` */
+		uint64_t at GUARDED_BY(lock); /* answers to calls sent later are covered */
+		bool writes GUARDED_BY(lock); /* the delegation is one to write */
+		/* `at` when a lock last invalidated the daemon's cached data */
+		uint64_t dropped GUARDED_BY(lock);
 	} deleg;
-	struct {			    /* under lock; locker.c */
-		LIST_HEAD(, locker) owners; /* owners that may hold locks */
-		unsigned pending;	    /* releases in flight that clear locks */
-		unsigned ended;		    /* such releases that have ended so far */
+	struct {					     /* locker.c */
+		GUARDED_BY(lock) LIST_HEAD(, locker) owners; /* owners that may hold locks */
+		unsigned pending GUARDED_BY(lock); /* releases in flight that clear locks */
+		unsigned ended GUARDED_BY(lock);   /* such releases that have ended so far */
 	} locks;
 	struct { /* READs and WRITEs of the file; under the lock of order.c */
 		LIST_HEAD(, request) under_way;

@@ -17,30 +17,30 @@
 void lost_init(struct lost *l)
 {
 	*l = (struct lost){.n = 0};
-	pthread_mutex_init(&l->lock, NULL);
+	mutex_init(&l->lock);
 }
 
 void lost_finish(struct lost *l)
 {
+	mutex_destroy(&l->lock);
 	while (l->n)
 		inode_unref(l->file[--l->n]);
-	pthread_mutex_destroy(&l->lock);
 }
 
 void lost_begin(struct lost *l)
 {
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	l->notes = l->begun = true;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 bool lost_begun(struct lost *l)
 {
 	bool begun;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	begun = l->begun;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return begun;
 }
 
@@ -48,7 +48,7 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 {
 	unsigned i = 0;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	while (i < l->n && l->file[i] != ino)
 		i++;
 	if (l->notes && i == LOST_NAMED) {
@@ -60,7 +60,7 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 		}
 		l->bytes[i] += bytes;
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 /* Puts a slash and a name in front of the text at *at in path, if there is room for both and for
@@ -106,10 +106,11 @@ bool lost_say(struct fs *fs, struct lost *l)
 	char path[LOST_PATH_MAX];
 	bool any;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	l->notes = false;
 	any = l->n;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
+	mutex_alone(&l->lock); /* without `notes` no thread changes the list */
 	for (unsigned i = 0; i < l->n; i++) {
 		lost_path(fs, l->file[i], path, sizeof(path));
 		log_always_error(

@@ -7,10 +7,11 @@
 #ifndef RNFS_FS_KNOWN_LOST_H
 #define RNFS_FS_KNOWN_LOST_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "transport/lock.h"
 
 #define LOST_NAMED    16u  /* the log does not name further files */
 #define LOST_PATH_MAX 800u /* bytes of a path in the log; a line has 1024 */
@@ -19,12 +20,12 @@ struct fs;
 struct inode;
 
 struct lost {
-	pthread_mutex_t lock; /* guards the members below */
-	bool begun, notes;
-	struct inode *file[LOST_NAMED]; /* references */
-	uint64_t bytes[LOST_NAMED];
-	unsigned n;
-	bool more; /* more files than LOST_NAMED */
+	struct mutex lock;
+	bool begun GUARDED_BY(lock), notes GUARDED_BY(lock);
+	struct inode *file[LOST_NAMED] GUARDED_BY(lock); /* references */
+	uint64_t bytes[LOST_NAMED] GUARDED_BY(lock);
+	unsigned n GUARDED_BY(lock);
+	bool more GUARDED_BY(lock); /* more files than LOST_NAMED */
 };
 
 void lost_init(struct lost *l);

@@ -25,7 +25,7 @@ struct name {
 };
 
 /* ino NULL: the name is absent. */
-static void set_ino_locked(struct names *n, struct name *e, struct inode *ino)
+static void set_ino_locked(struct names *n, struct name *e, struct inode *ino) REQUIRES(n->lock)
 {
 	e->ino = ino;
 	e->unsure = false;
@@ -37,7 +37,7 @@ static void set_ino_locked(struct names *n, struct name *e, struct inode *ino)
 	}
 }
 
-static void clear_ino_locked(struct names *n, struct name *e)
+static void clear_ino_locked(struct names *n, struct name *e) REQUIRES(n->lock)
 {
 	if (e->ino) {
 		LIST_REMOVE(e, of_ino);
@@ -47,7 +47,7 @@ static void clear_ino_locked(struct names *n, struct name *e)
 	}
 }
 
-static void remove_locked(struct names *n, struct name *e)
+static void remove_locked(struct names *n, struct name *e) REQUIRES(n->lock)
 {
 	LIST_REMOVE(e, hash);
 	LIST_REMOVE(e, in_dir);
@@ -62,7 +62,7 @@ static void on_left(void *ctx, struct inode *ino)
 	struct names *n = ctx;
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	while ((e = LIST_FIRST(&ino->names_in)))
 		remove_locked(n, e);
 	while ((e = LIST_FIRST(&ino->names_of)))
@@ -72,7 +72,7 @@ static void on_left(void *ctx, struct inode *ino)
 	free(ino->complete);
 	ino->complete = NULL;
 	ino->left = true;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 struct names *names_new(struct inode_table *t)
@@ -81,6 +81,7 @@ struct names *names_new(struct inode_table *t)
 
 	if (!n)
 		return NULL;
+	mutex_init(&n->lock);
 	n->chains = calloc(FIRST_CHAINS, sizeof(*n->chains));
 	if (!n->chains) {
 		free(n);
@@ -90,7 +91,6 @@ struct names *names_new(struct inode_table *t)
 	TAILQ_INIT(&n->absent);
 	completes_init(&n->completes);
 	n->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
-	pthread_mutex_init(&n->lock, NULL);
 	inode_table_on_left(t, on_left, n);
 	return n;
 }
@@ -99,19 +99,19 @@ struct names *names_free(struct names *n)
 {
 	if (!n)
 		return NULL;
-	pthread_mutex_destroy(&n->lock);
+	mutex_destroy(&n->lock);
 	free(n->chains);
 	free(n);
 	return NULL;
 }
 
-static struct name_chain *chain_of(struct names *n, uint64_t hash)
+static struct name_chain *chain_of(struct names *n, uint64_t hash) REQUIRES(n->lock)
 {
 	return &n->chains[hash & (n->nchains - 1)];
 }
 
-static struct name *find_locked(
-	struct names *n, const struct inode *dir, const char *s, size_t len, uint64_t hash)
+static struct name *find_locked(struct names *n, const struct inode *dir, const char *s, size_t len,
+	uint64_t hash) REQUIRES(n->lock)
 {
 	struct name *e;
 
@@ -122,6 +122,7 @@ static struct name *find_locked(
 }
 
 static struct name *find_name_locked(struct names *n, const struct inode *dir, const char *s)
+	REQUIRES(n->lock)
 {
 	size_t len = strlen(s);
 
@@ -129,7 +130,7 @@ static struct name *find_name_locked(struct names *n, const struct inode *dir, c
 }
 
 /* On failure the chains only get longer. */
-static void grow_locked(struct names *n)
+static void grow_locked(struct names *n) REQUIRES(n->lock)
 {
 	size_t old = n->nchains;
 	struct name_chain *more = calloc(old * 2, sizeof(*more)), *was = n->chains;
@@ -147,8 +148,8 @@ static void grow_locked(struct names *n)
 	free(was);
 }
 
-static struct name *add_locked(
-	struct names *n, struct inode *dir, const char *s, size_t len, struct inode *ino)
+static struct name *add_locked(struct names *n, struct inode *dir, const char *s, size_t len,
+	struct inode *ino) REQUIRES(n->lock)
 {
 	struct name *e = malloc(sizeof(*e) + len + 1);
 
@@ -169,7 +170,7 @@ static struct name *add_locked(
 }
 
 /* Is there room for one more absent name? */
-static bool absent_fits_locked(struct names *n)
+static bool absent_fits_locked(struct names *n) REQUIRES(n->lock)
 {
 	struct name *oldest = TAILQ_FIRST(&n->absent);
 
@@ -182,6 +183,7 @@ static bool absent_fits_locked(struct names *n)
 }
 
 static struct name *put_locked(struct names *n, struct inode *dir, const char *s, struct inode *ino)
+	REQUIRES(n->lock)
 {
 	size_t len = strlen(s);
 	struct name *e = find_locked(n, dir, s, len, names_hash(n, dir, s, len));
@@ -202,7 +204,7 @@ static bool put(struct names *n, struct inode *dir, const char *name, struct ino
 	uint64_t now = time ? clock_ns() : 0, until = time ? now + time : 0;
 	struct name *e = NULL;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	if (!dir->left && !(ino && ino->left))
 		e = put_locked(n, dir, name, ino);
 	if (e) {
@@ -210,7 +212,7 @@ static bool put(struct names *n, struct inode *dir, const char *name, struct ino
 		e->until = until > e->until ? until : e->until;
 		e->put = now > e->put ? now : e->put;
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return e != NULL;
 }
 
@@ -230,11 +232,11 @@ bool names_find(struct names *n, struct inode *dir, const char *name, struct nam
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
 		*out = (struct name_info){e->ino ? inode_ref(e->ino) : NULL, e->seen, e->until};
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return e != NULL;
 }
 
@@ -248,7 +250,7 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 	const struct name *e;
 	bool fits;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	LIST_FOREACH (e, &ino->names_of, of_ino)
 		if (!e->unsure)
 			break;
@@ -257,12 +259,12 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 		memcpy(name, e->s, e->len + 1);
 		*dir = inode_ref(e->dir);
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return fits;
 }
 
 /* The entry of the name in a listing no longer counts. */
-static void changed_locked(struct names *n, struct inode *dir, const char *name)
+static void changed_locked(struct names *n, struct inode *dir, const char *name) REQUIRES(n->lock)
 {
 	if (dir->complete)
 		complete_changed(&n->completes, dir->complete, names_hash_of(n, dir, name));
@@ -274,14 +276,14 @@ bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bo
 	uint64_t now = 0;
 	uint32_t believed = 0;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = LIST_FIRST(&ino->names_of);
 	if (e && LIST_NEXT(e, of_ino)) /* most inodes have one name */
 		now = clock_ns();
 	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
 		believed += (unsure_too || !e->unsure) &&
 			    (e->until > now || atomic_load(&e->dir->dirnames.recalls));
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return believed > links;
 }
 
@@ -291,7 +293,7 @@ bool names_believed(
 	uint64_t now = clock_ns();
 	const struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	LIST_FOREACH (e, &ino->names_of, of_ino)
 		if (e->until > now && e->len < size)
 			break;
@@ -299,7 +301,7 @@ bool names_believed(
 		memcpy(name, e->s, e->len + 1);
 		*dir = inode_ref(e->dir);
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return e != NULL;
 }
 
@@ -307,39 +309,39 @@ void names_unsure(struct names *n, struct inode *ino)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	LIST_FOREACH (e, &ino->names_of, of_ino) {
 		e->unsure = true;
 		e->seen = 0;
 		changed_locked(n, e->dir, e->s);
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_forget(struct names *n, struct inode *dir, const char *name)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
 		remove_locked(n, e);
 	changed_locked(n, dir, name);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_drop(struct names *n, struct inode *dir, const char *name)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
 		remove_locked(n, e);
 	if (dir->complete)
 		complete_remove(&n->completes, dir->complete, names_hash_of(n, dir, name));
 	changed_locked(n, dir, name);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_move(struct names *n, struct inode *dir, const char *name, struct inode *to_dir,
@@ -348,7 +350,7 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	struct name *e, *to;
 	bool same;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	to = find_name_locked(n, to_dir, to_name);
 	/* Two names of one file: the server leaves both as they are. */
@@ -372,33 +374,33 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 			complete_remove(&n->completes, dir->complete, names_hash_of(n, dir, name));
 	changed_locked(n, dir, name);
 	changed_locked(n, to_dir, to_name);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_doubt(struct names *n, struct inode *dir, const char *name)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
 		e->seen = 0;
 	changed_locked(n, dir, name);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_doubt_all(struct names *n, struct inode *ino)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	LIST_FOREACH (e, &ino->names_of, of_ino) {
 		e->seen = 0;
 		changed_locked(n, e->dir, e->s);
 	}
 	if (ino->complete)
 		complete_end(&n->completes, ino->complete);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 static bool is_fresh(const struct name *e, uint64_t now)
@@ -414,7 +416,7 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 
 	*list = NULL;
 	*len = *fresh = 0;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	LIST_FOREACH (e, &dir->names_in, in_dir)
 		if (e->until > now) {
 			*len += e->len + 1;
@@ -433,7 +435,7 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 			e->until = 0;
 		}
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return front || !*len;
 }
 
@@ -441,9 +443,9 @@ void names_take_back_name(struct names *n, struct inode *dir, const char *name)
 {
 	struct name *e;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
 		e->until = 0;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }

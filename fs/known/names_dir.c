@@ -23,11 +23,11 @@ void names_made_dir(struct names *n, struct inode *dir, uint64_t since)
 {
 	struct complete *c;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = complete_locked(dir);
 	if (c)
 		complete_made(&n->completes, c, since);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_making(struct names *n, struct inode *dir, const char *name)
@@ -35,22 +35,22 @@ void names_making(struct names *n, struct inode *dir, const char *name)
 	uint64_t from, seen = dirnames_seen(&dir->dirnames, &dir->attrs, &from);
 	struct complete *c;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = dir->complete;
 	/* the last moment that dir was known to be unchanged, before the change */
 	if (c && c->is && c->since >= from && c->since < seen)
 		c->since = seen;
 	if (c)
 		complete_add(&n->completes, c, names_hash_of(n, dir, name));
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_incomplete(struct names *n, struct inode *dir)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	if (dir->complete)
 		complete_end(&n->completes, dir->complete);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 /* Does a listing show every name like this? Servers have directories of their own in each
@@ -75,10 +75,10 @@ bool names_lacks(
 
 	if (!is_listed(name))
 		return false;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	lacks = dir->complete && complete_lacks(&n->completes, dir->complete,
 					 names_hash_of(n, dir, name), uid, since);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return lacks;
 }
 
@@ -87,11 +87,11 @@ uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t
 	struct complete *c;
 	uint32_t token = 0;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = complete_locked(dir);
 	if (c)
 		token = complete_list(&n->completes, c, since, uid, max);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return token;
 }
 
@@ -100,29 +100,29 @@ bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char
 	uint64_t hash = names_hash(n, dir, name, len);
 	bool goes_on;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	goes_on = dir->complete && complete_listed(&n->completes, dir->complete, token, hash);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return goes_on;
 }
 
 void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool whole)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	if (dir->complete)
 		complete_list_end(&n->completes, dir->complete, token, whole);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void names_watch(struct names *n, struct inode *dir, uint64_t since)
 {
 	struct complete *c;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = complete_locked(dir);
 	if (c)
 		complete_watch(&n->completes, c, since);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 bool names_unchanged(struct names *n, struct inode *dir, const char *name, uint64_t since)
@@ -130,13 +130,13 @@ bool names_unchanged(struct names *n, struct inode *dir, const char *name, uint6
 	const struct complete *c;
 	bool unchanged;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = dir->complete;
 	if (name)
 		unchanged = c && complete_unchanged(c, names_hash_of(n, dir, name), since);
 	else
 		unchanged = c && c->watched && since >= c->watched;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return unchanged;
 }
 
@@ -144,10 +144,10 @@ bool names_made_here(struct names *n, struct inode *dir, uint64_t *since)
 {
 	bool made;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	made = dir->complete && dir->complete->is && dir->complete->by_anybody;
 	*since = made ? dir->complete->since : 0;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return made;
 }
 
@@ -156,17 +156,17 @@ bool names_missed(struct names *n, struct inode *dir, uint64_t time)
 	struct complete *c;
 	bool worth;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	c = complete_locked(dir);
 	worth = c && complete_missed(c, clock_ns(), time);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return worth;
 }
 
 void names_too_large(struct names *n, struct inode *dir, uint64_t time)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	if (dir->complete)
 		complete_too_large(dir->complete, clock_ns() + time);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }

@@ -6,24 +6,24 @@
 #ifndef RNFS_FS_KNOWN_NAMES_IMPL_H
 #define RNFS_FS_KNOWN_NAMES_IMPL_H
 
-#include <pthread.h>
 #include <string.h>
 
 #include "fs/known/complete.h"
 #include "transport/hash.h"
+#include "transport/lock.h"
 
 struct inode;
 
 LIST_HEAD(name_chain, name);
 
 struct names {
-	pthread_mutex_t lock; /* guards everything */
-	struct name_chain *chains;
-	size_t nchains; /* a power of two */
-	size_t count;
-	size_t nabsent;
-	TAILQ_HEAD(, name) absent; /* the oldest first */
-	struct completes completes;
+	struct mutex lock;
+	struct name_chain *chains GUARDED_BY(lock);
+	size_t nchains GUARDED_BY(lock); /* a power of two */
+	size_t count GUARDED_BY(lock);
+	size_t nabsent GUARDED_BY(lock);
+	GUARDED_BY(lock) TAILQ_HEAD(, name) absent; /* the oldest first */
+	struct completes completes GUARDED_BY(lock);
 	uint64_t seed;
 };
 

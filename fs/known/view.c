@@ -10,24 +10,24 @@
 
 void view_init(struct view *v)
 {
-	pthread_mutex_init(&v->notifying, NULL);
-	pthread_mutex_init(&v->lock, NULL);
+	mutex_init(&v->notifying);
+	mutex_init(&v->lock);
 }
 
 void view_finish(struct view *v)
 {
-	pthread_mutex_destroy(&v->lock);
-	pthread_mutex_destroy(&v->notifying);
+	mutex_destroy(&v->lock);
+	mutex_destroy(&v->notifying);
 }
 
 /* Was the kernel told attributes number `times` (as view.times counts) after the last
  * invalidation? */
-static bool is_since_locked(const struct view *v, unsigned times)
+static bool is_since_locked(const struct view *v, unsigned times) REQUIRES(v->lock)
 {
 	return (int)(times - v->forgot) > 0;
 }
 
-static bool believes_locked(const struct view *v)
+static bool believes_locked(const struct view *v) REQUIRES(v->lock)
 {
 	return is_since_locked(v, v->lasting);
 }
@@ -43,7 +43,7 @@ static uint64_t sum_of_rest(const struct nfs_attr *a)
 
 /* Was attr the last answer to the kernel? A change attribute made of coarse times (NFSv3) does not
  * show each change of size or mode. */
-static bool is_last_locked(const struct view *v, const struct nfs_attr *attr)
+static bool is_last_locked(const struct view *v, const struct nfs_attr *attr) REQUIRES(v->lock)
 {
 	return atomic_load(&v->change) == attr->change && atomic_load(&v->size) == attr->size &&
 	       v->rest == sum_of_rest(attr);
@@ -51,7 +51,7 @@ static bool is_last_locked(const struct view *v, const struct nfs_attr *attr)
 
 /* --- told ------------------------------------------------------------------------------------- */
 
-static void count_told_locked(struct view *v, uint64_t size, bool lasts)
+static void count_told_locked(struct view *v, uint64_t size, bool lasts) REQUIRES(v->lock)
 {
 	v->times++;
 	if (lasts) {
@@ -64,7 +64,7 @@ static void count_told_locked(struct view *v, uint64_t size, bool lasts)
 	v->passing_at = v->times;
 }
 
-static void told_locked(struct view *v, const struct told *told, bool lasts)
+static void told_locked(struct view *v, const struct told *told, bool lasts) REQUIRES(v->lock)
 {
 	const struct nfs_attr *attr = told->attr;
 
@@ -91,14 +91,14 @@ bool view_told(struct view *v, struct attrs *known, const struct told *told, boo
 	uint64_t from;
 	bool old;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	old = attrs_is_old(known, told->attr, told->asked, &from) ||
 	      atomic_load(&v->writes) != told->writes;
 	*counts = !old && (told->born >= v->notified_at || !open);
 	*lasts = *lasts && *counts && told->asked >= from;
 	if (*counts)
 		told_locked(v, told, *lasts);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	if (*counts)
 		atomic_fetch_add_explicit(&v->count, 1, memory_order_relaxed);
 	return !old;
@@ -106,12 +106,12 @@ bool view_told(struct view *v, struct attrs *known, const struct told *told, boo
 
 void view_wrote(struct view *v, uint64_t end, pid_t tid)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	if (atomic_load(&v->size) < end)
 		atomic_store(&v->size, end);
 	atomic_fetch_add(&v->writes, 1);
 	believed_wrote(&v->believed, end, tid, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_wrote_back(struct view *v)
@@ -121,24 +121,24 @@ void view_wrote_back(struct view *v)
 
 void view_cut(struct view *v, uint64_t size, pid_t tid)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	atomic_store(&v->size, size);
 	believed_cut(&v->believed, size, tid, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_cut_begin(struct view *v)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	believed_cut_begin(&v->believed, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_cut_end(struct view *v, pid_t tid)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	believed_cut_end(&v->believed, tid, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_heard(struct view *v, pid_t tid, uint64_t born)
@@ -146,34 +146,34 @@ void view_heard(struct view *v, pid_t tid, uint64_t born)
 	int listener = tid;
 
 	atomic_compare_exchange_strong(&v->listener, &listener, 0);
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	believed_heard(&v->believed, tid, born);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 /* --- questions of the kernel ------------------------------------------------------------------ */
 
 void view_asked(struct view *v)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->asking++;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_waits(struct view *v)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->asking--;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 void view_answered(struct view *v, uint64_t born)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->asking--;
 	if (born > v->notified_at)
 		v->answered_at = clock_ns();
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 /* --- notifications ---------------------------------------------------------------------------- */
@@ -182,23 +182,23 @@ unsigned view_notifies(struct view *v)
 {
 	unsigned times;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	times = v->times;
 	believed_notifies(&v->believed, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return times;
 }
 
 void view_notified(struct view *v, unsigned times, uint64_t began)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	if (began > v->notified_at)
 		v->notified_at = began;
 	believed_notified(&v->believed, clock_ns());
 	if (is_since_locked(v, times))
 		v->forgot = times;
 	v->several = believes_locked(v);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }
 
 /* --- beliefs of the kernel -------------------------------------------------------------------- */
@@ -207,9 +207,9 @@ bool view_believes(struct view *v)
 {
 	bool believes;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	believes = believes_locked(v);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return believes;
 }
 
@@ -217,9 +217,9 @@ bool view_told_this(struct view *v, const struct nfs_attr *attr)
 {
 	bool same;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	same = believes_locked(v) && !v->several && is_last_locked(v, attr);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return same;
 }
 
@@ -227,10 +227,10 @@ bool view_told_from(struct view *v, uint64_t change, uint64_t size)
 {
 	bool from;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	from = !believes_locked(v) || v->oldest > change ||
 	       (v->oldest == change && !v->several && atomic_load(&v->size) == size);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return from;
 }
 
@@ -238,10 +238,10 @@ bool view_told_size(struct view *v, uint64_t size)
 {
 	bool same;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	same = !is_since_locked(v, v->passing_at) ||
 	       (!is_since_locked(v, v->passing_other_at) && v->passing_size == size);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return same;
 }
 
@@ -249,9 +249,9 @@ bool view_shrinks(struct view *v, uint64_t size)
 {
 	bool less;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	less = believed_more(&v->believed, size, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return less;
 }
 
@@ -259,9 +259,9 @@ bool view_is_quiet(struct view *v)
 {
 	bool quiet;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	quiet = !v->asking && believed_handled(&v->believed, clock_ns());
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return quiet;
 }
 
@@ -270,9 +270,9 @@ bool view_ignores_end(
 {
 	bool ignores;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	ignores = believed_ignores(&v->believed, end, read, clock_ns(), until);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return ignores;
 }
 
@@ -280,11 +280,11 @@ bool view_end_spoils(struct view *v, const struct believed_read *read)
 {
 	bool changes, any;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	changes = v->notified_at < read->born &&
 		  (v->answered_at < read->born || v->answered_at >= read->asked);
 	any = v->asking || v->answered_at >= read->asked;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return changes && any;
 }
 
@@ -308,18 +308,18 @@ bool view_renew_name(struct view *v, const struct nfs_attr *attr, bool silly, in
 
 	if (!name_in_doubt(v, attr, silly))
 		return false;
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	renew = v->renamed_for != pid || v->renamed_at != count;
 	v->renamed_for = pid;
 	v->renamed_at = count;
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 	return renew;
 }
 
 void view_renewing_name(struct view *v, int pid)
 {
-	pthread_mutex_lock(&v->lock);
+	mutex_lock(&v->lock);
 	v->renamed_for = pid;
 	v->renamed_at = atomic_load(&v->count);
-	pthread_mutex_unlock(&v->lock);
+	mutex_unlock(&v->lock);
 }

@@ -31,7 +31,6 @@
 #ifndef RNFS_FS_KNOWN_VIEW_H
 #define RNFS_FS_KNOWN_VIEW_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +39,7 @@
 #include "fs/known/told.h"
 #include "fs/known/attrs.h"
 #include "fs/known/believed.h"
+#include "transport/lock.h"
 
 struct view {
 	_Atomic uint64_t change; /* the change attribute that the kernel was last told */
@@ -58,30 +58,30 @@ struct view {
 	atomic_int listener; /* the thread that was last told anything, until its next request */
 
 	/* held while the kernel's attributes are being invalidated, if there is need */
-	pthread_mutex_t notifying;
-	pthread_mutex_t lock; /* guards the members below */
+	struct mutex notifying ACQUIRED_BEFORE(lock);
+	struct mutex lock;
 	/* times: how often the kernel was told attributes. lasting: times when the kernel was last
 	 * told attributes with a time-out. forgot: times when the kernel's attributes were last
 	 * invalidated. several: the attributes told since `forgot` were not all the same. oldest:
 	 * the oldest change attribute among those that the kernel may believe. */
-	unsigned times, lasting, forgot;
-	bool several;
-	uint64_t oldest;
-	uint64_t rest; /* a sum of further attributes, at the last answer */
+	unsigned times GUARDED_BY(lock), lasting GUARDED_BY(lock), forgot GUARDED_BY(lock);
+	bool several GUARDED_BY(lock);
+	uint64_t oldest GUARDED_BY(lock);
+	uint64_t rest GUARDED_BY(lock); /* a sum of further attributes, at the last answer */
 	/* Of attributes that the kernel was told with time-out 0: the last size, times at that
 	 * time, and times when another size was last told. */
-	uint64_t passing_size;
-	unsigned passing_at, passing_other_at;
-	uint64_t notified_at; /* when the daemon last set out to invalidate the kernel's attributes
-			       */
-	struct believed believed; /* the size */
+	uint64_t passing_size GUARDED_BY(lock);
+	unsigned passing_at GUARDED_BY(lock), passing_other_at GUARDED_BY(lock);
+	/* when the daemon last set out to invalidate the kernel's attributes */
+	uint64_t notified_at GUARDED_BY(lock);
+	struct believed believed GUARDED_BY(lock); /* the size */
 	/* asking: the kernel's GETATTRs in flight. answered_at: when a GETATTR that the kernel sent
 	 * after notified_at was last answered. */
-	unsigned asking;
-	uint64_t answered_at;
+	unsigned asking GUARDED_BY(lock);
+	uint64_t answered_at GUARDED_BY(lock);
 	/* the process that was last told to look the name up again, and count at that time */
-	int renamed_for;
-	unsigned renamed_at;
+	int renamed_for GUARDED_BY(lock);
+	unsigned renamed_at GUARDED_BY(lock);
 };
 
 void view_init(struct view *v);

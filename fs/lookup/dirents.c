@@ -17,7 +17,7 @@
 
 /* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
 static struct inode *known(
-	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *seen)
+	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *asked)
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
@@ -26,18 +26,18 @@ static struct inode *known(
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_find(fs->inodes, &fh);
-	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
 		return ino;
 	return inode_unref(ino);
 }
 
-/* Are attributes from a call sent at `asked` young enough to be believed? */
-static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
+/* Are attributes that the server was asked for `age` ns ago young enough to be believed? */
+static bool is_young(const struct fs *fs, uint64_t age)
 {
 	const struct options *o = fs->opt;
 	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
 
-	return clock_age(now, asked) <= s * NSEC_PER_SEC || clock_age(now, asked) <= 20000000;
+	return age <= s * NSEC_PER_SEC || age <= 20000000;
 }
 
 /* The thread that asks. */
@@ -55,7 +55,7 @@ static struct inode *believe(
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
 
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
+	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, clock_age(now, p->asked)))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
 	if (atomic_load_explicit(&out->dir->attrs.touched, memory_order_relaxed) >= p->asked)
@@ -161,13 +161,13 @@ bool dirents_have_attr(struct fs *fs, const struct listing *l)
 	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: the pages do not change */
 	unsigned n = 0, good = 0;
 	struct nfs_attr attr;
-	uint64_t seen;
+	uint64_t asked;
 
-	if (is_young(fs, l->asked, clock_ns()))
+	if (is_young(fs, clock_age(clock_ns(), l->asked)))
 		return true;
 	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
 		const struct record *rec = (struct record *)(p->mem + pos);
-		struct inode *ino = known(fs, rec, &attr, &seen);
+		struct inode *ino = known(fs, rec, &attr, &asked);
 
 		good += ino != NULL;
 		inode_unref(ino);

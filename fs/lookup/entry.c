@@ -70,9 +70,9 @@ void entry_stat(
 		st->st_nlink--;
 }
 
-void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
+void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
-	struct told told = {.attr = a, .asked = seen, .alone = deleg_alone_since(fs, ino)};
+	struct told told = {.attr = a, .asked = asked, .alone = deleg_alone_since(fs, ino)};
 
 	if (!inode_note_attr(ino, &told))
 		return;
@@ -92,12 +92,12 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 }
 
 /* Were names in dir invalidated in the kernel after the kernel asked, at `born`, and after the
- * server gave, at `seen`, the answer that the kernel is about to be told? The name in question may
- * have been among them, and the kernel would believe that name again. To be called after names.c
- * has noted that the kernel believes the name: a later invalidation then finds the name there. */
-static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
+ * server was asked, at `asked`, for the name that the kernel is about to be told? That name may
+ * have been among them, and the kernel would believe the name again. To be called after names.c has
+ * noted that the kernel believes the name: a later invalidation then finds the name there. */
+static bool taken_back(struct inode *dir, uint64_t born, uint64_t asked)
 {
-	return dirnames_recalled(&dir->dirnames, born > seen ? born : seen);
+	return dirnames_recalled(&dir->dirnames, born > asked ? born : asked);
 }
 
 /* For how long, in ns, the kernel may believe a name in dir that is believed here until `until`.
@@ -113,12 +113,12 @@ static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t unti
 	return clock_age(until, clock_ns());
 }
 
-/* time_until() for an answer about a name in dir that the server was asked for at `seen`. */
-static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
+/* time_until() for an answer about a name in dir that the server was asked for at `asked`. */
+static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t asked)
 {
 	const struct options *o = fs->opt;
 
-	return time_until(fs, dir, inode_name_until(dir, seen, o->acdirmin, o->acdirmax));
+	return time_until(fs, dir, inode_name_until(dir, asked, o->acdirmin, o->acdirmax));
 }
 
 static double seconds(uint64_t ns)
@@ -131,11 +131,12 @@ bool entry_may_tell(struct inode *ino)
 	return !notify_pending(ino) && !atomic_load(&ino->attrs.relinked);
 }
 
-bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen)
+bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t asked)
 {
 	const struct options *o = fs->opt;
 
-	return o->cache_names && inode_name_until(dir, seen, o->acdirmin, o->acdirmax) > clock_ns();
+	return o->cache_names &&
+	       inode_name_until(dir, asked, o->acdirmin, o->acdirmax) > clock_ns();
 }
 
 /* The kernel does not look a directory up again while a process works in it, and the root never. */
@@ -159,43 +160,43 @@ static double attr_timeout(const struct fs *fs, struct inode *ino, const struct 
 		dir ? o->acdirmax : o->acregmax);
 }
 
-void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t asked)
 {
 	uint64_t was = dirnames_version(&dir->dirnames);
 
 	if (!a->have || a->attr.type != NFS_DIR)
 		return;
 	attr_timeout(fs, dir, &a->attr);
-	entry_note_attr(fs, dir, &a->attr, seen);
+	entry_note_attr(fs, dir, &a->attr, asked);
 	/* a name that came before the attributes may be from before the change */
 	if (!a->before && dirnames_version(&dir->dirnames) != was)
 		dirnames_doubt(&dir->dirnames);
 }
 
-uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t asked)
 {
 	return a->have && a->before
-		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, seen)
-		       : seen;
+		       ? dirnames_as_of(&dir->dirnames, &dir->attrs, a->attr.change, asked)
+		       : asked;
 }
 
 double entry_attr_left(
-	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
+	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
 	double left = attr_timeout(fs, ino, a);
 
 	if (!deleg_since(fs, ino))
-		left -= seconds(clock_age(clock_ns(), seen));
+		left -= seconds(clock_age(clock_ns(), asked));
 	return left > 0 ? left : 0;
 }
 
-/* Does this mount set the times of ino just now, has it changed ino since `seen`, or does another
- * client change ino? Then the kernel may be told the server's answer from `seen`, but must not
- * believe the answer. */
-static bool is_passing(struct inode *ino, uint64_t seen)
+/* Does this mount set the times of ino just now, has it changed ino since `asked`, or does another
+ * client change ino? Then the kernel may be told the answer that the server was asked for
+ * at `asked`, but must not believe the answer. */
+static bool is_passing(struct inode *ino, uint64_t asked)
 {
 	return opening_settling(ino) || change_is_shared(ino) ||
-	       atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) > seen;
+	       atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) > asked;
 }
 
 /* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So the
@@ -307,14 +308,14 @@ static void end_absent(struct request *r, uint64_t time)
 	fuse_reply_entry(fuse, &none);
 }
 
-void entry_end_absent(struct request *r, uint64_t seen)
+void entry_end_absent(struct request *r, uint64_t asked)
 {
-	uint64_t time = entry_time(r->fs, r->dir, seen);
+	uint64_t time = entry_time(r->fs, r->dir, asked);
 
 	/* a program may make a name in other letters that is the same name */
 	if (!r->fs->opt->cache_absent || r->fs->info.features & NFS_FOLDS_CASE ||
-		!names_put_absent(r->fs->names, r->dir, r->name, seen, time) ||
-		taken_back(r->dir, r->born, seen))
+		!names_put_absent(r->fs->names, r->dir, r->name, asked, time) ||
+		taken_back(r->dir, r->born, asked))
 		time = 0;
 	end_absent(r, time);
 }

@@ -48,33 +48,33 @@ static inline struct entry_state *entry_of(const struct request *r)
  * expired. */
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
 /* For how many seconds the kernel may believe a, attributes of ino that the server was asked for at
- * `seen`, from now on. */
+ * `asked`, from now on. */
 double entry_attr_left(
-	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
+	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* Converts attributes of ino for stat(2). Notes that the kernel is told them, and that the kernel
  * may believe them for *timeout seconds. *timeout becomes 0 if the attributes were invalidated
  * meanwhile. The caller works out *timeout after change_told(). */
 void entry_stat(struct fs *fs, struct inode *ino, const struct told *told, double *timeout,
 	struct stat *st);
-/* The server, asked at `seen`, has told a: notes these attributes of ino. If a user may have lost
+/* The server, asked at `asked`, has told a: notes these attributes of ino. If a user may have lost
  * the right to search ino, invalidates the names in ino in the kernel. */
-void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
+void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* The mode of a new file, with the caller's umask beside it if the server applies the umask (RFC
  * 8275). Symbolic links have no umask. */
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link);
 /* Must a LOOKUP or READDIR bring the attributes of the directory? Directory attributes decide how
  * long names in the directory are believed. */
 bool entry_wants_dir(const struct fs *fs);
-/* Notes directory attributes from an operation on names in dir that was sent at `seen`. If another
+/* Notes directory attributes from an operation on names in dir that was sent at `asked`. If another
  * client has changed the directory, all names in dir are invalidated, here and in the kernel. */
-void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t asked);
 /* The time from which the name in dir counts that came in the same answer (dirnames_as_of()). */
-uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+uint64_t entry_name_asked(struct inode *dir, const struct nfs_dir_attr *a, uint64_t asked);
 /* May the kernel be told known attributes of ino? If not, the server is asked: names in ino are
  * being invalidated, or ino is a symbolic link and the kernel may have its old target. */
 bool entry_may_tell(struct inode *ino);
-/* Is an answer about a name in dir believed if the server was asked at `seen`? */
-bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
+/* Is an answer about a name in dir believed if the server was asked at `asked`? */
+bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t asked);
 
 /* Fills e for name in dir, from attributes that have been noted, and ino, from inode_lookup(). The
  * server has let the caller search dir. */
@@ -117,10 +117,10 @@ bool entry_end_none(struct request *r, uint64_t until);
 /* r is about to make r->name in r->dir or, for a move, r->to_name in r->to_dir. To be called before
  * the server is asked. */
 void entry_making(struct request *r);
-/* Ends r: the server, asked at `seen`, has no r->name in r->dir. The absence is noted, and the
+/* Ends r: the server, asked at `asked`, has no r->name in r->dir. The absence is noted, and the
  * kernel may believe it for a while. The note never decides whether a name may be made: the server
  * does. */
-void entry_end_absent(struct request *r, uint64_t seen);
+void entry_end_absent(struct request *r, uint64_t asked);
 /* The server could not make r->name in r->dir. True: the kernel was told that the name was absent,
  * perhaps without asking the server; the absence is now invalidated, because such a name may exist
  * by now. */

@@ -33,11 +33,12 @@ static struct record *record_at(const struct page *p, size_t pos)
 }
 
 static struct record **chain_of(const struct listing *l, const char *name, size_t len)
+	REQUIRES(l->lock)
 {
 	return &l->chains[hash_bytes(l->seed, name, len) & (l->nchains - 1)];
 }
 
-static void index_page_locked(struct listing *l, const struct page *p)
+static void index_page_locked(struct listing *l, const struct page *p) REQUIRES(l->lock)
 {
 	for (size_t pos = 0; pos < p->len; pos += record_at(p, pos)->len) {
 		struct record *rec = record_at(p, pos);
@@ -52,7 +53,7 @@ static void index_page_locked(struct listing *l, const struct page *p)
 }
 
 /* Indexes the pages that came since the last call; if there are too few chains, all pages anew. */
-static void index_locked(struct listing *l)
+static void index_locked(struct listing *l) REQUIRES(l->lock)
 {
 	struct page *p = l->indexed ? TAILQ_NEXT(l->indexed, link) : TAILQ_FIRST(&l->pages);
 	uint32_t n = l->nrecords, chains = l->nchains ? l->nchains : FIRST_CHAINS;
@@ -75,7 +76,7 @@ static void index_locked(struct listing *l)
 		l->nchains = 0;
 }
 
-static const struct record *find_locked(struct listing *l, const char *name)
+static const struct record *find_locked(struct listing *l, const char *name) REQUIRES(l->lock)
 {
 	size_t len = strlen(name);
 	const struct record *rec;
@@ -95,7 +96,7 @@ static bool find(struct listing *l, const char *name, struct listed *out)
 	const struct record *rec;
 	bool found;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	rec = find_locked(l, name);
 	found = rec && rec->fhlen && rec->fhlen <= NFS_FH_MAX;
 	if (found) {
@@ -104,7 +105,7 @@ static bool find(struct listing *l, const char *name, struct listed *out)
 		out->attr = rec->attr;
 		out->asked = rec->page->asked;
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return found;
 }
 
@@ -168,23 +169,23 @@ static struct inode *inode_for(struct fs *fs, const struct listed *e)
 }
 
 /* Known and believed attributes of ino or, if e has believed ones, the attributes of e: *attr, as
- * of *seen. */
+ * of *asked. */
 static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
-	uint64_t *seen)
+	uint64_t *asked)
 {
 	if (!entry_may_tell(ino))
 		return false;
-	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
 		return true;
 	if (!is_young(fs, e->asked) || !inode_is_older(ino, e->asked))
 		return false;
 	*attr = e->attr;
-	*seen = e->asked;
-	entry_note_attr(fs, ino, attr, *seen);
+	*asked = e->asked;
+	entry_note_attr(fs, ino, attr, *asked);
 	return entry_may_tell(ino);
 }
 
-bool listed_lookup(struct request *r, uint64_t seen)
+bool listed_lookup(struct request *r, uint64_t asked)
 {
 	struct fs *fs = r->fs;
 	struct nfs_attr attr;
@@ -193,7 +194,7 @@ bool listed_lookup(struct request *r, uint64_t seen)
 	struct inode *ino;
 	struct listed e;
 
-	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= seen ||
+	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= asked ||
 		!name_is_young(fs, r->dir, e.asked) ||
 		!names_unchanged(fs->names, r->dir, r->name, e.asked))
 		return false;

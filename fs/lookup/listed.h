@@ -18,9 +18,9 @@
 #include "fs/kernel/request.h"
 
 /* Ends r, a LOOKUP of r->name in r->dir by a user that may search r->dir, with an entry of a
- * listing. seen: when the server was last asked for the name otherwise (0: never, or the answer has
- * expired). False: the server must be asked. */
-bool listed_lookup(struct request *r, uint64_t seen);
+ * listing. asked: when the server was last asked for the name otherwise (0: never, or the answer
+ * has expired). False: the server must be asked. */
+bool listed_lookup(struct request *r, uint64_t asked);
 /* Does a listing that was asked for at `asked` still tell the right file for most names? */
 bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked);
 

@@ -104,10 +104,10 @@ static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l
 	unsigned count;
 	bool eof;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	count = l->count;
 	eof = l->eof;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	if (count > LISTER_NAMES_MAX)
 		dirnames_leave_unlisted(&dir->dirnames, TOO_LARGE * believed_ns(fs, dir));
 	return eof || count > LISTER_NAMES_MAX ? NULL : listing_ahead(fs, dir, l);
@@ -121,10 +121,10 @@ static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
 
 	if (!l)
 		return false;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	begun = !l->count && !l->eof;
 	asked = l->asked;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return begun || listed_is_of_use(fs, dir, asked);
 }
 

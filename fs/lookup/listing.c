@@ -12,18 +12,20 @@
 #include "fs/known/grant.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define FETCH_BYTES (64u << 10) /* bytes of a READDIR reply, unless the server prefers less */
 #define COOKIE_LOW  2u		/* cookies up to this one do not belong to entries */
 
 struct listings {
-	atomic_int credit;	     /* the credit of listings beside */
-	pthread_mutex_t lock;	     /* guards the members below */
-	TAILQ_HEAD(, listing) kept;  /* the least recently used first */
-	unsigned count;		     /* number of kept listings */
-	size_t bytes;		     /* bytes of the pages of kept listings */
-	struct request_list waiting; /* by request.free, for list_of(r)->listing; next goes on */
+	atomic_int credit; /* the credit of listings beside */
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(, listing) kept; /* the least recently used first */
+	unsigned count GUARDED_BY(lock);	     /* number of kept listings */
+	size_t bytes GUARDED_BY(lock);		     /* bytes of the pages of kept listings */
+	/* by request.free, for list_of(r)->listing; next goes on */
+	struct request_list waiting GUARDED_BY(lock);
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -42,13 +44,13 @@ struct listing *listing_new(
 
 	if (!l)
 		return NULL;
+	mutex_init(&l->lock);
 	atomic_init(&l->refs, 1);
 	l->start = l->end = start;
 	l->cred = *cred;
 	l->seed = (clock_ns() ^ (uintptr_t)l) * 0x9e3779b97f4a7c15ull;
 	if (verf_of)
 		memcpy(l->verf, verf_of->verf, sizeof(l->verf));
-	pthread_mutex_init(&l->lock, NULL);
 	TAILQ_INIT(&l->pages);
 	return l;
 }
@@ -63,11 +65,11 @@ static void listing_free(struct listing *l)
 {
 	struct page *p;
 
+	mutex_destroy(&l->lock);
 	while ((p = TAILQ_FIRST(&l->pages))) {
 		TAILQ_REMOVE(&l->pages, p, link);
 		page_free(p);
 	}
-	pthread_mutex_destroy(&l->lock);
 	free(l->chains);
 	free(l);
 }
@@ -81,6 +83,7 @@ static bool let_go(struct listing *l)
 struct listing *listing_unref(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	if (l && let_go(l)) {
+		mutex_alone(&l->lock); /* that was the last reference */
 		names_list_end(fs->names, dir, l->token, false);
 		listing_free(l);
 	}
@@ -95,7 +98,7 @@ struct listings *listings_new(void)
 
 	if (!a)
 		return NULL;
-	pthread_mutex_init(&a->lock, NULL);
+	mutex_init(&a->lock);
 	TAILQ_INIT(&a->kept);
 	SLIST_INIT(&a->waiting);
 	atomic_init(&a->credit, LISTED_CREDIT_MAX);
@@ -103,7 +106,7 @@ struct listings *listings_new(void)
 }
 
 /* Ends the keeping of l. The caller then has the list's reference. */
-static void take_out_locked(struct listings *a, struct listing *l)
+static void take_out_locked(struct listings *a, struct listing *l) REQUIRES(a->lock)
 {
 	struct inode *dir = l->dir;
 
@@ -117,7 +120,7 @@ static void take_out_locked(struct listings *a, struct listing *l)
 	l->dir = inode_unref(dir);
 }
 
-static void drop_locked(struct fs *fs, struct listing *l)
+static void drop_locked(struct fs *fs, struct listing *l) REQUIRES(fs->listings->lock)
 {
 	struct inode *dir = inode_ref(l->dir);
 
@@ -132,12 +135,12 @@ struct listings *listings_free(struct listings *a)
 
 	if (!a)
 		return NULL;
+	mutex_destroy(&a->lock);
 	while ((l = TAILQ_FIRST(&a->kept))) {
 		take_out_locked(a, l);
 		if (let_go(l))
 			listing_free(l);
 	}
-	pthread_mutex_destroy(&a->lock);
 	free(a);
 	return NULL;
 }
@@ -146,10 +149,10 @@ void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2])
 {
 	struct listings *a = fs->listings;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	l[0] = dir->listings.beside ? listing_ref(dir->listings.beside) : NULL;
 	l[1] = dir->listings.whole ? listing_ref(dir->listings.whole) : NULL;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 /* l, of dir, is whole, or was begun beside: keeps l, if there is a use for l. */
@@ -160,7 +163,7 @@ static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole
 
 	if (!entry_wants_dir(fs))
 		return;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	if (l->dir)
 		take_out_locked(a, l);
 	else
@@ -175,7 +178,7 @@ static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole
 	a->bytes += bytes;
 	while (a->count > LISTINGS_MAX || a->bytes > LISTINGS_BYTES)
 		drop_locked(fs, TAILQ_FIRST(&a->kept));
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 /* l has another page, or failed to get one. A listing beside is kept until another listing takes
@@ -185,12 +188,12 @@ static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bo
 	size_t bytes;
 	bool place;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	bytes = l->bytes;
-	pthread_mutex_unlock(&l->lock);
-	pthread_mutex_lock(&fs->listings->lock);
+	mutex_unlock(&l->lock);
+	mutex_lock(&fs->listings->lock);
 	place = dir->listings.beside == l;
-	pthread_mutex_unlock(&fs->listings->lock);
+	mutex_unlock(&fs->listings->lock);
 	if (whole || place)
 		keep(fs, dir, l, whole, bytes);
 }
@@ -222,7 +225,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 	struct listings *a = fs->listings;
 	struct listing *l;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	l = dir->listings.whole;
 	/* after a change by this mount l may still be of use to listed_lookup() */
 	if (l && !entry_believed(fs, dir, l->asked)) {
@@ -237,11 +240,11 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 		TAILQ_INSERT_TAIL(&a->kept, l, kept);
 		listing_ref(l);
 	}
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return l;
 }
 
-void listing_unindex_locked(struct listing *l)
+void listing_unindex_locked(struct listing *l) REQUIRES(l->lock)
 {
 	free(l->chains);
 	l->chains = NULL;
@@ -330,7 +333,7 @@ static int fetch_check(const struct request *r, const struct nfs_op *op)
 /* Does p, a further page, end with a cookie that an earlier page ended with? Then the listing would
  * never end. One kept cookie, l->mark, is enough to find out, if the mark is replaced after one
  * page, then two, four and so on. In the end the mark lies in the loop, and stays long enough. */
-static bool loops_locked(struct listing *l, const struct page *p)
+static bool loops_locked(struct listing *l, const struct page *p) REQUIRES(l->lock)
 {
 	if (p->eof)
 		return false;
@@ -346,6 +349,7 @@ static bool loops_locked(struct listing *l, const struct page *p)
 
 /* Notes the names of p, if all names before p have been noted. */
 static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *l, struct page *p)
+	REQUIRES(l->lock)
 {
 	bool goes_on = l->token != 0;
 
@@ -363,7 +367,7 @@ static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *
 }
 
 /* Frees all pages but the last two: the one being read, and the one ahead. */
-static void cut_locked(struct listing *l)
+static void cut_locked(struct listing *l) REQUIRES(l->lock)
 {
 	struct page *p;
 
@@ -385,7 +389,7 @@ static int add_page(struct request *r, struct listing *l, struct page *p, bool *
 	int error = 0;
 
 	*whole = false;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	if (p->after != l->end || l->eof) { /* another request was faster */
 		page_free(p);
 	} else if (loops_locked(l, p)) {
@@ -406,7 +410,7 @@ static int add_page(struct request *r, struct listing *l, struct page *p, bool *
 		cut_locked(l);
 		*whole = l->eof && !l->cut && !l->start && l->bytes <= LISTING_BYTES;
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return error;
 }
 
@@ -454,6 +458,7 @@ static void fetch_done(struct request *r)
 /* The first page of l is about to be asked for. From now on the names that this mount changes are
  * noted and, with lookupcache=complete, the names in the directory. */
 static void begin_names_locked(struct request *r, struct listing *l, uint64_t asked)
+	REQUIRES(l->lock)
 {
 	names_watch(r->fs->names, r->dir, asked);
 	if (r->fs->opt->cache_complete && entry_keeps_names(r->fs, r->dir))
@@ -478,14 +483,14 @@ static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *s
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;
 	op->u.readdir.max_bytes = FETCH_BYTES;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	op->u.readdir.cookie = p->after = l->end;
 	memcpy(op->u.readdir.verf, l->verf, sizeof(l->verf));
 	if (!l->end)
 		begin_names_locked(r, l, p->asked);
 	if (!l->end && l->beside)
 		op->u.readdir.max_bytes = BESIDE_FIRST_BYTES;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	if (fs->info.dtsize && fs->info.dtsize < op->u.readdir.max_bytes)
 		op->u.readdir.max_bytes = fs->info.dtsize;
 	op->u.readdir.plus = true; /* for the type, which is needed either way */
@@ -517,14 +522,14 @@ static void ahead_done(struct request *r)
 	struct listings *a = r->fs->listings;
 	struct request *w;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	l->ahead = false;
 	while ((w = SLIST_FIRST(&a->waiting))) {
 		SLIST_REMOVE_HEAD(&a->waiting, free);
 		SLIST_INSERT_HEAD(list_of(w)->listing == l ? &list : &stay, w, free);
 	}
 	a->waiting = stay;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	while ((w = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
 		w->next(w);
@@ -541,10 +546,10 @@ struct request *listing_ahead(struct fs *fs, struct inode *dir, struct listing *
 
 	if (!r)
 		return NULL;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	was = l->ahead;
 	l->ahead = true;
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	if (was) {
 		request_free(r);
 		return NULL;
@@ -568,17 +573,17 @@ bool listing_waits(struct request *r, struct listing *l, request_step_fn *next)
 
 	list_of(r)->listing = l;
 	r->next = next;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	waits = l->ahead;
 	if (waits)
 		SLIST_INSERT_HEAD(&a->waiting, r, free);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return waits;
 }
 
 void listings_take_gone(struct fs *fs, struct request_list *gone)
 {
-	pthread_mutex_lock(&fs->listings->lock);
+	mutex_lock(&fs->listings->lock);
 	request_list_take_gone(&fs->listings->waiting, gone);
-	pthread_mutex_unlock(&fs->listings->lock);
+	mutex_unlock(&fs->listings->lock);
 }

@@ -31,6 +31,7 @@
 
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"
+#include "transport/lock.h"
 
 #define LISTING_BYTES  (1u << 20) /* of pages in one listing, but two pages at least */
 #define LISTINGS_BYTES (16u << 20)
@@ -94,25 +95,26 @@ struct listing {
 	bool beside;	      /* constant: the listing was begun beside */
 	uint64_t seed;	      /* constant: of the hashes of the index */
 
-	pthread_mutex_t lock; /* guards the members below */
-	struct page_list pages;
-	size_t bytes;	 /* of pages */
-	bool cut;	 /* pages were freed */
-	uint64_t end;	 /* the cookie with which the last page ends, or start */
-	bool eof;	 /* the directory ends there */
-	unsigned change; /* counts freed pages */
-	unsigned count;	 /* number of entries in all answers */
+	struct mutex lock;
+	struct page_list pages GUARDED_BY(lock);
+	size_t bytes GUARDED_BY(lock);	  /* of pages */
+	bool cut GUARDED_BY(lock);	  /* pages were freed */
+	uint64_t end GUARDED_BY(lock);	  /* the cookie with which the last page ends, or start */
+	bool eof GUARDED_BY(lock);	  /* the directory ends there */
+	unsigned change GUARDED_BY(lock); /* counts freed pages */
+	unsigned count GUARDED_BY(lock);  /* number of entries in all answers */
 	/* listed.c: the records of the pages up to `indexed`, by hash of the name; NULL: no
 	 * index */
-	struct record **chains;
-	uint32_t nchains, nrecords; /* nchains 0 or a power of two */
-	const struct page *indexed;
-	uint8_t verf[NFS_VERF_SIZE];
+	struct record **chains GUARDED_BY(lock);
+	/* nchains 0 or a power of two */
+	uint32_t nchains GUARDED_BY(lock), nrecords GUARDED_BY(lock);
+	const struct page *indexed GUARDED_BY(lock);
+	uint8_t verf[NFS_VERF_SIZE] GUARDED_BY(lock);
 	/* loops_locked(): a cookie at which an earlier page ended, the number of pages since, and
 	 * the number of pages after which the next cookie takes the place of `mark` */
-	uint64_t mark;
-	unsigned steps, stretch;
-	uint32_t token; /* of names_list(); 0: the names are not noted */
+	uint64_t mark GUARDED_BY(lock);
+	unsigned steps GUARDED_BY(lock), stretch GUARDED_BY(lock);
+	uint32_t token GUARDED_BY(lock); /* of names_list(); 0: the names are not noted */
 
 	/* listings.lock */
 	bool ahead;	   /* the next page is being fetched ahead */
@@ -141,7 +143,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
  * end, and a whole one. */
 void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2]);
 /* Frees the index of l: LOOKUP does not find the records of l until they are indexed again. */
-void listing_unindex_locked(struct listing *l);
+void listing_unindex_locked(struct listing *l) REQUIRES(l->lock);
 
 /* Begins to list dir beside, and frees a listing that was begun beside before. Returns a reference,
  * or NULL. */

@@ -181,7 +181,7 @@ static void read_step(struct request *r)
 	}
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
 	n = batch_done_bytes(&r->batch);
-	if (admission_read_is_outdated(r)) {
+	if (admission_read_misses(r)) {
 		nfs_read_let_go(&r->batch.first.op);
 		admission_read_anew(r, ask);
 		return;

@@ -19,6 +19,7 @@
 #include "fs/lookup/listing.h"
 #include "fs/ops/ops.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 struct opendir_state {
 	struct listing *listing; /* begun beside, a reference; NULL: none */
@@ -39,17 +40,17 @@ struct dir {
 	struct fs *fs;
 	struct inode *inode; /* a reference */
 	struct rpc_cred cred;
-	bool may_search;	 /* the opener may look names up in the directory */
-	pthread_mutex_t lock;	 /* guards the members below */
-	struct listing *listing; /* NULL: nothing has been read */
+	bool may_search; /* the opener may look names up in the directory */
+	struct mutex lock;
+	struct listing *listing GUARDED_BY(lock); /* NULL: nothing has been read */
 	/* when the listing was begun, if at the open and not read yet; else 0 */
-	uint64_t fresh;
+	uint64_t fresh GUARDED_BY(lock);
 	/* valid while listing->change is `change`: the place after cookie pos_after is pos in page;
 	 * page NULL: not known */
-	const struct page *page;
-	size_t pos;
-	uint64_t pos_after;
-	unsigned change;
+	const struct page *page GUARDED_BY(lock);
+	size_t pos GUARDED_BY(lock);
+	uint64_t pos_after GUARDED_BY(lock);
+	unsigned change GUARDED_BY(lock);
 };
 
 static struct dir *dir_of(const struct fuse_file_info *fi)
@@ -61,9 +62,9 @@ static void dir_free(struct handle *h)
 {
 	struct dir *d = (struct dir *)h;
 
+	mutex_destroy(&d->lock);
 	listing_unref(d->fs, d->inode, d->listing);
 	inode_unref(d->inode);
-	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
 
@@ -86,13 +87,13 @@ static void opendir_reply(struct request *r, bool may_search)
 		opendir_fail(r, -ENOMEM);
 		return;
 	}
+	mutex_init(&d->lock);
 	d->fs = fs;
 	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
 	d->inode = inode_ref(r->inode);
 	d->cred = r->batch.cred;
 	d->may_search = may_search;
-	pthread_mutex_init(&d->lock, NULL);
 	fs_add_handle(fs, &d->handle, dir_free);
 	fuse = request_take_fuse(r);
 	request_free(r);
@@ -189,7 +190,7 @@ static bool put_dots(struct request *r, struct dirents *out)
 }
 
 /* Fills out with the entries at d->pos in d->page and in the pages after d->page. */
-static void put_pages_locked(struct dirents *out, struct dir *d)
+static void put_pages_locked(struct dirents *out, struct dir *d) REQUIRES(d->lock)
 {
 	uint64_t now = clock_ns();
 
@@ -208,7 +209,7 @@ static void put_pages_locked(struct dirents *out, struct dir *d)
 }
 
 /* Answers with the entries at the known place in d->listing. */
-static void serve_locked(struct request *r, struct dirents *out)
+static void serve_locked(struct request *r, struct dirents *out) REQUIRES(list_of(r)->dir->lock)
 {
 	if (put_dots(r, out))
 		put_pages_locked(out, list_of(r)->dir);
@@ -216,6 +217,7 @@ static void serve_locked(struct request *r, struct dirents *out)
 
 /* Finds the place after cookie; false: l does not have the cookie. d->page NULL: no page yet. */
 static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+	REQUIRES(d->lock, l->lock)
 {
 	const struct page *p;
 
@@ -247,6 +249,7 @@ static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 enum place { THERE, BEHIND, ELSEWHERE };
 
 static enum place place_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+	REQUIRES(d->lock, l->lock)
 {
 	if (!seek_locked(d, l, cookie))
 		return ELSEWHERE;
@@ -305,7 +308,7 @@ static bool check(struct request *r)
 	return large;
 }
 
-static void use_locked(struct dir *d, struct listing *l)
+static void use_locked(struct dir *d, struct listing *l) REQUIRES(d->lock)
 {
 	listing_unref(d->fs, d->inode, d->listing);
 	d->listing = l;
@@ -313,8 +316,9 @@ static void use_locked(struct dir *d, struct listing *l)
 }
 
 /* The handle's listing, locked: one that has cookie, or one that begins there. NULL when out of
- * memory. */
+ * memory: the analysis cannot follow. */
 static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
+	REQUIRES(list_of(r)->dir->lock) NO_LOCK_ANALYSIS
 {
 	struct dir *d = list_of(r)->dir;
 	struct listing *l;
@@ -327,16 +331,16 @@ static struct listing *listing_for_locked(struct request *r, uint64_t cookie, en
 		list_of(r)->restart = false;
 	}
 	l = d->listing;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	*place = place_locked(d, l, cookie);
 	if (*place != ELSEWHERE)
 		return l;
 	l = listing_new(&d->cred, cookie, l);
-	pthread_mutex_unlock(&d->listing->lock);
+	mutex_unlock(&d->listing->lock);
 	if (!l)
 		return NULL;
 	use_locked(d, l);
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	*place = place_locked(d, l, cookie);
 	return l;
 }
@@ -382,9 +386,9 @@ static void fetch_more(struct request *r, struct listing *l, uint64_t end)
 	}
 	if (listing_waits(r, l, waited))
 		return;
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	moved = l->end != end || l->eof;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	if (moved)
 		waited(r);
 	else
@@ -412,21 +416,22 @@ static void list_on(struct request *r)
 	if (!r->text)
 		r->text = malloc(out.cap);
 	out.mem = r->text;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	l = out.mem ? listing_for_locked(r, cookie, &place) : NULL;
 	if (!l) {
-		pthread_mutex_unlock(&d->lock);
+		mutex_unlock(&d->lock);
 		request_end(r, -ENOMEM);
 		return;
 	}
+	mutex_alone(&l->lock); /* listing_for_locked() has taken the lock */
 	if (place == THERE) {
 		serve_locked(r, &out);
 		ahead = !TAILQ_NEXT(d->page, link) && !l->eof;
 	}
 	end = l->end;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	listing_ref(l);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	if (place != THERE) {
 		fetch_more(r, l, end);
 		return;
@@ -443,10 +448,10 @@ static bool take_fresh(struct dir *d)
 {
 	uint64_t begun;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	begun = d->fresh;
 	d->fresh = 0;
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return begun && clock_age(clock_ns(), begun) < FRESH_NS &&
 	       !dirnames_is_naming(&d->inode->dirnames) &&
 	       atomic_load_explicit(&d->inode->attrs.touched, memory_order_relaxed) < begun;

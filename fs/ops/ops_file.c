@@ -183,16 +183,16 @@ static bool open_by_old_name(struct request *r)
 static void open_note(struct request *r, const struct nfs_op *op)
 {
 	bool reads = open_only_reads(r->file);
-	uint64_t seen = reads || op->u.open.deleg_writes ? deleg_note(r->fs, r->inode, op, r->born)
-							 : r->born;
+	uint64_t asked = reads || op->u.open.deleg_writes ? deleg_note(r->fs, r->inode, op, r->born)
+							  : r->born;
 
-	entry_note_attr(r->fs, r->inode, &op->u.open.attr, seen);
+	entry_note_attr(r->fs, r->inode, &op->u.open.attr, asked);
 	if (op->u.open.have_access)
 		attrs_note_access(&r->inode->attrs, &r->batch.cred, op->u.open.want,
-			op->u.open.allowed, seen);
-	if (seen != r->born && reads && !open_doubt(r->file, &op->u.open.attr))
+			op->u.open.allowed, asked);
+	if (asked != r->born && reads && !open_doubt(r->file, &op->u.open.attr))
 		attrs_note_access(
-			&r->inode->attrs, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
+			&r->inode->attrs, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, asked);
 }
 
 /* Around an open that truncates: before the OPEN is sent; after it has ended, and the server has
@@ -359,12 +359,12 @@ static bool open_locally(struct request *r)
 	struct nfs_op *op = request_op(r, NFS_OPEN, open);
 	int flags = r->file->flags;
 	uint32_t want = open_rights(flags), may;
-	uint64_t since = deleg_since(fs, ino), seen;
+	uint64_t since = deleg_since(fs, ino), asked;
 	struct nfs_open *open;
 
 	if (!since || flags & O_TRUNC)
 		return false;
-	open_of(r)->alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
+	open_of(r)->alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &asked);
 	if ((open_of(r)->alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||
 		!attrs_known_access(&ino->attrs, &r->batch.cred, want, since - 1, &may) ||
 		(may & want) != want)

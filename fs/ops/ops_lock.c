@@ -86,9 +86,9 @@ static void lock_dropped(struct request *r)
 {
 	struct inode *ino = r->file->inode;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	ino->deleg.dropped = lock_of(r)->since;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	lock_granted(r);
 }
 
@@ -101,9 +101,9 @@ static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 	lock_of(r)->since = op->u.lock.local ? deleg_alone_since(r->fs, ino) : 0;
 	if (!lock_of(r)->since)
 		return false;
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	finds = ino->deleg.dropped == lock_of(r)->since;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return finds;
 }
 

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "cli/metrics.h"
 #include "fs/coherence/tell.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define END_WAIT_S 1u
@@ -31,9 +31,9 @@
 struct metrics_file {
 	struct fs *fs;
 	char path[PATH_MAX], part[PATH_MAX + 16];
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t cond;
-	bool stop, ended; /* lock */
+	bool stop GUARDED_BY(lock), ended GUARDED_BY(lock);
 	/* used by the thread */
 	bool failing;
 	struct report report;
@@ -78,13 +78,13 @@ static void write_file(struct metrics_file *m)
 	m->failing = error;
 }
 
-/* Waits until the next time. False: the thread must end. The lock is held. */
-static bool pause_locked(struct metrics_file *m)
+/* Waits until the next time. False: the thread must end. */
+static bool pause_locked(struct metrics_file *m) REQUIRES(m->lock)
 {
 	struct timespec until = clock_timespec(clock_ns() + METRICS_FILE_S * NSEC_PER_SEC);
 
 	while (!m->stop)
-		if (pthread_cond_timedwait(&m->cond, &m->lock, &until) == ETIMEDOUT)
+		if (cond_timedwait(&m->cond, &m->lock, &until) == ETIMEDOUT)
 			return !m->stop;
 	return false;
 }
@@ -94,29 +94,29 @@ static void *metrics_main(void *arg)
 	struct metrics_file *m = arg;
 
 	pthread_setname_np(pthread_self(), "rnfs-metrics");
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	while (!m->stop) {
 		tell_stat(m->fs, &m->report);
-		pthread_mutex_unlock(&m->lock);
+		mutex_unlock(&m->lock);
 		write_file(m);
-		pthread_mutex_lock(&m->lock);
+		mutex_lock(&m->lock);
 		if (!pause_locked(m))
 			break;
 	}
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	if (!m->failing)
 		unlink(m->path);
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	m->ended = true;
 	pthread_cond_signal(&m->cond);
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	return NULL;
 }
 
 static void release(struct metrics_file *m)
 {
 	pthread_cond_destroy(&m->cond);
-	pthread_mutex_destroy(&m->lock);
+	mutex_destroy(&m->lock);
 	free(m);
 }
 
@@ -137,7 +137,7 @@ int metrics_file_start(struct fs *fs, struct err *e)
 	m->report.operations = &m->operations;
 	snprintf(m->path, sizeof(m->path), "%s", fs->opt->metrics_file);
 	snprintf(m->part, sizeof(m->part), "%s.%d", m->path, (int)getpid());
-	pthread_mutex_init(&m->lock, NULL);
+	mutex_init(&m->lock);
 	clock_cond_init(&m->cond);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -159,13 +159,13 @@ struct metrics_file *metrics_file_free(struct metrics_file *m)
 
 	if (!m)
 		return NULL;
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	m->stop = true;
 	pthread_cond_signal(&m->cond);
-	while (!m->ended && pthread_cond_timedwait(&m->cond, &m->lock, &until) != ETIMEDOUT)
+	while (!m->ended && cond_timedwait(&m->cond, &m->lock, &until) != ETIMEDOUT)
 		;
 	ended = m->ended;
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	if (ended)
 		release(m);
 	return NULL;

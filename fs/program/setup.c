@@ -45,7 +45,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	bytes = fs->memory ? memory_bytes(fs->memory) : 0;
 	memory_split(bytes, &data, &cached);
 	atomic_init(&fs->data_limit, data);
-	pthread_mutex_init(&fs->handles_lock, NULL);
+	mutex_init(&fs->handles_lock);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fs->pool = mem_pool_new(bytes);
@@ -115,7 +115,7 @@ void setup_end(struct fs *fs)
 	fs->cache = cache_free(fs->cache);
 	fs->openings = openings_free(fs->openings);
 	fs->silly = silly_names_free(fs->silly);
-	pthread_mutex_destroy(&fs->handles_lock);
+	mutex_destroy(&fs->handles_lock);
 	fs->pool = mem_pool_free(fs->pool);
 	fs->memory = memory_free(fs->memory);
 	if (fs->wake_fd >= 0)

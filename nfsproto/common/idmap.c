@@ -6,7 +6,7 @@
  * One hash table holds questions, answered or not. Questions without an answer, or with an old one,
  * are also in the queue of the thread. The first such question starts the thread. While the thread
  * asks the name service, it holds no lock but a reference to the map, so that the map can be given
- * up meanwhile. m->lock guards all members that are not constant.
+ * up meanwhile.
  */
 #include "nfsproto/common/idmap.h"
 
@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <netdb.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #include <unistd.h>
 
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 
@@ -52,14 +52,15 @@ struct idmap {
 	void (*resolved)(void *ctx);
 	void *ctx;
 
-	pthread_mutex_t lock;
-	pthread_cond_t cond; /* for the thread: work, or stop; for idmap_free: called */
-	unsigned refs;	     /* the owner's and the thread's */
-	bool running, stop, notify, calling;
-	bool foreign; /* the log has been told of a name of another domain */
-	LIST_HEAD(, entry) chains[CHAINS];
-	unsigned count;
-	TAILQ_HEAD(, entry) queue;
+	struct mutex lock;
+	pthread_cond_t cond;		/* for the thread: work, or stop; for idmap_free: called */
+	unsigned refs GUARDED_BY(lock); /* the owner's and the thread's */
+	bool running GUARDED_BY(lock), stop GUARDED_BY(lock), notify GUARDED_BY(lock),
+		calling GUARDED_BY(lock);
+	bool foreign GUARDED_BY(lock); /* the log has been told of a name of another domain */
+	GUARDED_BY(lock) LIST_HEAD(, entry) chains[CHAINS];
+	unsigned count GUARDED_BY(lock);
+	GUARDED_BY(lock) TAILQ_HEAD(, entry) queue;
 
 	char domain[IDMAP_NAME_MAX + 1]; /* the thread's after the start */
 };
@@ -195,16 +196,16 @@ static bool ask_name(struct idmap *m, struct entry *e)
 	return true;
 }
 
-static void answer_locked(struct idmap *m, struct entry *e)
+static void answer_locked(struct idmap *m, struct entry *e) REQUIRES(m->lock)
 {
 	struct entry copy = *e;
 	bool found, foreign = false;
 
 	TAILQ_REMOVE(&m->queue, e, queue);
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	find_domain(m);
 	found = copy.by_name ? ask_id(m, &copy, &foreign) : ask_name(m, &copy);
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	if (found && e->by_name)
 		e->id = copy.id;
 	else if (found)
@@ -221,7 +222,7 @@ static void answer_locked(struct idmap *m, struct entry *e)
 	}
 }
 
-static void empty_locked(struct idmap *m)
+static void empty_locked(struct idmap *m) REQUIRES(m->lock)
 {
 	for (unsigned i = 0; i < CHAINS; i++) {
 		struct entry *e, *next;
@@ -237,21 +238,21 @@ static void empty_locked(struct idmap *m)
 	}
 }
 
-/* Gives up a reference, and the lock. */
-static void put_locked(struct idmap *m)
+/* Gives up a reference. */
+static void put_and_unlock(struct idmap *m) RELEASE(m->lock)
 {
 	struct entry *e;
 
 	if (--m->refs > 0) {
-		pthread_mutex_unlock(&m->lock);
+		mutex_unlock(&m->lock);
 		return;
 	}
 	TAILQ_FOREACH (e, &m->queue, queue)
 		e->queued = false;
 	empty_locked(m);
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	pthread_cond_destroy(&m->cond);
-	pthread_mutex_destroy(&m->lock);
+	mutex_destroy(&m->lock);
 	free(m);
 }
 
@@ -259,7 +260,7 @@ static void *idmap_main(void *arg)
 {
 	struct idmap *m = arg;
 
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	while (!m->stop) {
 		struct entry *e = TAILQ_FIRST(&m->queue);
 
@@ -269,20 +270,20 @@ static void *idmap_main(void *arg)
 		} else if (m->notify) {
 			m->notify = false;
 			m->calling = true;
-			pthread_mutex_unlock(&m->lock);
+			mutex_unlock(&m->lock);
 			m->resolved(m->ctx);
-			pthread_mutex_lock(&m->lock);
+			mutex_lock(&m->lock);
 			m->calling = false;
 			pthread_cond_broadcast(&m->cond);
 		} else {
-			pthread_cond_wait(&m->cond, &m->lock);
+			cond_wait(&m->cond, &m->lock);
 		}
 	}
-	put_locked(m);
+	put_and_unlock(m);
 	return NULL;
 }
 
-static void wake_locked(struct idmap *m)
+static void wake_locked(struct idmap *m) REQUIRES(m->lock)
 {
 	pthread_t thread;
 
@@ -314,7 +315,7 @@ static bool same(const struct entry *a, const struct entry *b)
 
 /* The entry of key, made if there is none; queued if it has no answer or an old one. NULL: out of
  * memory. */
-static struct entry *find_locked(struct idmap *m, const struct entry *key)
+static struct entry *find_locked(struct idmap *m, const struct entry *key) REQUIRES(m->lock)
 {
 	uint32_t h = hash(key);
 	struct entry *e;
@@ -346,7 +347,7 @@ static enum idmap_answer look_up(struct idmap *m, struct entry *key)
 	enum idmap_answer answer = IDMAP_NO;
 	struct entry *e;
 
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	e = find_locked(m, key);
 	if (e && !e->answered) {
 		answer = IDMAP_NOT_YET;
@@ -354,7 +355,7 @@ static enum idmap_answer look_up(struct idmap *m, struct entry *key)
 		answer = IDMAP_YES;
 		*key = *e;
 	}
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	return answer;
 }
 
@@ -389,10 +390,10 @@ enum idmap_answer idmap_name(
 
 void idmap_notify(struct idmap *m)
 {
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	m->notify = true;
 	wake_locked(m);
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 }
 
 struct idmap *idmap_new(const char *domain, const struct idmap_source *source,
@@ -406,8 +407,8 @@ struct idmap *idmap_new(const char *domain, const struct idmap_source *source,
 			   : (struct idmap_source){.id_of = nss_id_of, .name_of = nss_name_of};
 	m->resolved = resolved;
 	m->ctx = ctx;
+	mutex_init(&m->lock);
 	m->refs = 1;
-	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->cond, NULL);
 	TAILQ_INIT(&m->queue);
 	snprintf(m->domain, sizeof(m->domain), "%s", domain ? domain : "");
@@ -418,11 +419,11 @@ struct idmap *idmap_free(struct idmap *m)
 {
 	if (!m)
 		return NULL;
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	m->stop = true;
 	pthread_cond_broadcast(&m->cond);
 	while (m->calling)
-		pthread_cond_wait(&m->cond, &m->lock);
-	put_locked(m);
+		cond_wait(&m->cond, &m->lock);
+	put_and_unlock(m);
 	return NULL;
 }

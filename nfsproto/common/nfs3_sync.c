@@ -19,11 +19,11 @@ static void sync_done(struct rpc_call *call, int error, struct xdr_in *res)
 
 	if (!error && (s->get(s, res) || !xdr_in_done(res)))
 		error = -EBADMSG;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	s->error = error;
 	s->ended = true;
 	pthread_cond_signal(&s->cond);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 static bool stopped(const struct nfs3_sync *s)
@@ -37,33 +37,33 @@ static bool sync_wait(struct nfs3_sync *s, uint64_t until)
 {
 	uint64_t now = clock_ns();
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	for (; !s->ended && !stopped(s) && now < until; now = clock_ns()) {
 		uint64_t next = s->stop && until - now > LOOK_NS ? now + LOOK_NS : until;
 		struct timespec t = clock_timespec(next);
 
-		pthread_cond_timedwait(&s->cond, &s->lock, &t);
+		cond_timedwait(&s->cond, &s->lock, &t);
 		if (s->look && !s->ended) {
-			pthread_mutex_unlock(&s->lock);
+			mutex_unlock(&s->lock);
 			s->look(s);
-			pthread_mutex_lock(&s->lock);
+			mutex_lock(&s->lock);
 		}
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return now < until;
 }
 
 /* Cancels the call unless it has ended, and waits for its end. */
 static void sync_end(struct nfs3_sync *s)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (!s->ended) {
 		/* The call cannot end meanwhile: its done waits for the lock. */
 		rpc_call_cancel(&s->call);
 		while (!s->ended)
-			pthread_cond_wait(&s->cond, &s->lock);
+			cond_wait(&s->cond, &s->lock);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 int nfs3_rpc_error(const struct rpc_call *call, int error)
@@ -98,8 +98,8 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 	s->error = rpc_call_init(&s->call, rpc, ARGS_ROOM);
 	if (s->error)
 		return s->error;
+	mutex_init(&s->lock);
 	s->ended = false;
-	pthread_mutex_init(&s->lock, NULL);
 	clock_cond_init(&s->cond);
 
 	s->call.proc = proc;
@@ -117,7 +117,7 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 	}
 	rpc_call_finish(&s->call);
 	pthread_cond_destroy(&s->cond);
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 	s->error = s->error ? nfs3_rpc_error(&s->call, s->error) : 0;
 	if (!in_time && s->error == -EINTR)
 		s->error = -ETIMEDOUT;

@@ -6,17 +6,17 @@
 #ifndef RNFS_NFSPROTO_COMMON_NFS3_SYNC_H
 #define RNFS_NFSPROTO_COMMON_NFS3_SYNC_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "transport/lock.h"
 #include "transport/rpc/rpc.h"
 
 struct nfs3_sync {
 	struct rpc_call call;
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t cond;
-	bool ended;
+	bool ended GUARDED_BY(lock);
 	int error;	 /* as an rpc_done_fn gets the error; -ETIMEDOUT too */
 	const void *put; /* the caller's, for get */
 	void *out;

@@ -404,12 +404,15 @@ struct nfs_op {
 			struct nfs4_deleg
 				*deleg; /* the delegation that goes back with it, or NULL */
 			uint32_t gen;	/* generation of the open state that was sent */
-			uint8_t kind, flags, cancelled;
+			uint16_t flags;
+			uint8_t kind, cancelled;
 			uint8_t strays; /* nfs4_task_may_stray() */
 			bool asks_on;	/* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
 			int first_error;   /* error of the unsure op, during the look */
+			uint32_t status;   /* of an NFS4_F_PRIV op: the nfsstat4 behind error */
+			uint32_t walked;   /* likewise: operations that succeeded */
 			uint64_t since_ns; /* since when the op makes no progress; 0: the op does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one; LISTXATTR:

@@ -180,7 +180,7 @@ static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	TAILQ_INIT(&c->delayed);
 	LIST_INIT(&c->opens);
 	TAILQ_INIT(&c->relying);
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	clock_cond_init(&c->wake);
 }
 
@@ -195,7 +195,7 @@ static void nfs3_unmount(struct nfs_client *base)
 	nfs3_mount_leave(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_open_close_all(c);
 	pthread_cond_destroy(&c->wake);
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->lock);
 	free(c);
 }
 

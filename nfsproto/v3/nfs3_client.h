@@ -21,12 +21,12 @@
 #ifndef RNFS_NFSPROTO_V3_NFS3_CLIENT_H
 #define RNFS_NFSPROTO_V3_NFS3_CLIENT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "nfsproto/common/nfs3_sync.h"
 #include "nfsproto/wire/nfs3_xdr.h"
 #include "nfsproto/common/nfs_backend.h"
+#include "transport/lock.h"
 
 #define NFS3_MSEC UINT64_C(1000000)
 
@@ -144,26 +144,6 @@ void nfs3_open_end(struct nfs3_client *c, struct nfs_op *op);
 void nfs3_open_close(struct nfs3_client *c, struct nfs_open *o);
 void nfs3_open_close_all(struct nfs3_client *c);
 
-/* --- tasks ------------------------------------------------------------------------------------ */
-
-enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
-
-/* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. With pull,
- * such I/O that was sent over a lost connection is taken back. c->lock held. */
-void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull);
-/* I/O that such a doubt has held back goes on. c->lock held. */
-void nfs3_task_trust_locked(struct nfs3_client *c);
-/* Starts op with the kind in op->be.v3.kind. No lock held. */
-void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
-/* Ends op. No lock held. */
-void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error);
-void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op);
-
-/* Starts the thread that starts delayed ops again. 0 or -errno. */
-int nfs3_timer_start(struct nfs3_client *c);
-/* Ends delayed ops with -ENOTCONN; no op will be delayed any more. */
-void nfs3_timer_stop(struct nfs3_client *c);
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 struct nfs3_mount; /* nfs3_mount.h */
@@ -188,15 +168,16 @@ struct nfs3_client {
 	atomic_bool no_exclusive; /* the server has no exclusive CREATE */
 	atomic_bool append_raced; /* the log has been told of a race between appends */
 
-	pthread_mutex_t lock;
-	/* lock: the next members, and be.v3.state and be.v3.cancelled of every op */
-	bool stopping;		      /* no new ops */
-	LIST_HEAD(, nfs_open) opens;  /* open files of the user, which end with the mount */
-	atomic_bool doubt;	      /* locks may be lost; changed under lock */
-	TAILQ_HEAD(, nfs_op) relying; /* sent, and rely on locks */
-	TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
-	pthread_cond_t wake;			  /* of the timer's thread */
-	bool timer_up, timer_stop;
+	struct mutex lock;
+	/* lock also guards be.v3.state and be.v3.cancelled of every op */
+	bool stopping GUARDED_BY(lock); /* no new ops */
+					/* open files of the user, which end with the mount */
+	GUARDED_BY(lock) LIST_HEAD(, nfs_open) opens;
+	atomic_bool doubt;			       /* locks may be lost; changed under lock */
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs_op) relying; /* sent, and rely on locks */
+	GUARDED_BY(lock) TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
+	pthread_cond_t wake;					   /* of the timer's thread */
+	bool timer_up GUARDED_BY(lock), timer_stop GUARDED_BY(lock);
 	pthread_t timer;
 };
 
@@ -204,5 +185,25 @@ static inline struct nfs3_client *nfs3_client(struct nfs_client *c)
 {
 	return (struct nfs3_client *)c;
 }
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
+
+/* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. With pull,
+ * such I/O that was sent over a lost connection is taken back. */
+void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull) REQUIRES(c->lock);
+/* I/O that such a doubt has held back goes on. */
+void nfs3_task_trust_locked(struct nfs3_client *c) REQUIRES(c->lock);
+/* Starts op with the kind in op->be.v3.kind. No lock held. */
+void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
+/* Ends op. No lock held. */
+void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error);
+void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op);
+
+/* Starts the thread that starts delayed ops again. 0 or -errno. */
+int nfs3_timer_start(struct nfs3_client *c);
+/* Ends delayed ops with -ENOTCONN; no op will be delayed any more. */
+void nfs3_timer_stop(struct nfs3_client *c);
 
 #endif

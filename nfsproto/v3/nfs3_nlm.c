@@ -27,11 +27,11 @@
 #define CLAIM_NS SEC	   /* wait before undecided claims are tried again */
 #define PROBE_NS (5 * SEC) /* silence before a probe while locks are held */
 
-static void wait_until_locked(struct nfs3_nlm *n, uint64_t ns)
+static void wait_until_locked(struct nfs3_nlm *n, uint64_t ns) REQUIRES(n->lock)
 {
 	struct timespec t = clock_timespec(ns);
 
-	pthread_cond_timedwait(&n->wake, &n->lock, &t);
+	cond_timedwait(&n->wake, &n->lock, &t);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -56,16 +56,16 @@ static void claim(struct nfs3_client *c)
 	struct nfs3_nlm *n = c->nlm;
 	bool decided = nfs3_nlm_claim_all(c);
 
-	pthread_mutex_lock(&c->lock);
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&c->lock);
+	mutex_lock(&n->lock);
 	if (!decided) {
 		n->claim = true;
 		n->claim_ns = clock_ns() + CLAIM_NS;
 	} else if (!n->claim) {
 		nfs3_task_trust_locked(c);
 	}
-	pthread_mutex_unlock(&n->lock);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&n->lock);
+	mutex_unlock(&c->lock);
 }
 
 void nfs3_nlm_start(struct nfs3_client *c)
@@ -74,9 +74,9 @@ void nfs3_nlm_start(struct nfs3_client *c)
 
 	if (!n || !nfs3_nlm_has_left(n))
 		return;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->up = pthread_create(&n->thread, NULL, nlm_main, c) == 0;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 /* An answer over the same connection shows that the server has not restarted. If the connection is
@@ -95,21 +95,21 @@ static void *nlm_main(void *arg)
 	eventfd_t aborts;
 	uint64_t until;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	while (!n->quit) {
 		atomic_store_explicit(&n->stop, false, memory_order_relaxed);
 		eventfd_read(n->abort_fd, &aborts);
 		if (n->claim && clock_ns() >= n->claim_ns) {
 			n->claim = false;
-			pthread_mutex_unlock(&n->lock);
+			mutex_unlock(&n->lock);
 			claim(c);
-			pthread_mutex_lock(&n->lock);
+			mutex_lock(&n->lock);
 			continue;
 		}
 		if (nfs3_nlm_has_left(n) && clock_ns() >= n->left_ns) {
-			pthread_mutex_unlock(&n->lock);
+			mutex_unlock(&n->lock);
 			nfs3_nlm_free_left(c);
-			pthread_mutex_lock(&n->lock);
+			mutex_lock(&n->lock);
 			continue;
 		}
 		nfs3_nlm_look_locked(n); /* a cancelled op must not begin a call: no cancellation
@@ -123,32 +123,32 @@ static void *nlm_main(void *arg)
 			uint64_t due = n->heard_ns + PROBE_NS;
 
 			if (clock_ns() >= due) {
-				pthread_mutex_unlock(&n->lock);
+				mutex_unlock(&n->lock);
 				probe(c);
-				pthread_mutex_lock(&n->lock);
+				mutex_lock(&n->lock);
 				continue;
 			}
 			until = due < until ? due : until;
 		}
 		if (op) {
 			n->current = op;
-			pthread_mutex_unlock(&n->lock);
+			mutex_unlock(&n->lock);
 			nfs3_nlm_run(c, op);
-			pthread_mutex_lock(&n->lock);
+			mutex_lock(&n->lock);
 		} else if (until != UINT64_MAX) {
 			wait_until_locked(n, until);
 		} else {
-			pthread_cond_wait(&n->wake, &n->lock);
+			cond_wait(&n->wake, &n->lock);
 		}
 	}
 	while ((op = TAILQ_FIRST(&n->queue))) {
 		TAILQ_REMOVE(&n->queue, op, link);
-		pthread_mutex_unlock(&n->lock);
+		mutex_unlock(&n->lock);
 		op->error = -ENOTCONN;
 		op->done(op);
-		pthread_mutex_lock(&n->lock);
+		mutex_lock(&n->lock);
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return NULL;
 }
 
@@ -158,7 +158,7 @@ void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
 	int rc = n ? 0 : -EOPNOTSUPP;
 
 	if (n) {
-		pthread_mutex_lock(&n->lock);
+		mutex_lock(&n->lock);
 		if (n->quit)
 			rc = -ENOTCONN;
 		else if (!n->up)
@@ -170,7 +170,7 @@ void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
 			TAILQ_INSERT_TAIL(&n->queue, op, link);
 			pthread_cond_signal(&n->wake);
 		}
-		pthread_mutex_unlock(&n->lock);
+		mutex_unlock(&n->lock);
 	}
 	if (rc) {
 		op->error = rc;
@@ -184,14 +184,14 @@ void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op)
 
 	if (!n)
 		return;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	op->be.v3.cancelled = true;
 	if (n->current == op)
 		atomic_store_explicit(&n->stop, true, memory_order_relaxed);
 	eventfd_write(n->abort_fd, 1);
 	op->due_ns = 0;
 	pthread_cond_signal(&n->wake);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -213,7 +213,7 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)
 		LIST_INIT(&n->bucket[i]);
 	atomic_init(&n->stop, false);
-	pthread_mutex_init(&n->lock, NULL);
+	mutex_init(&n->lock);
 	clock_cond_init(&n->wake);
 	return 0;
 }
@@ -242,13 +242,13 @@ void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
 
 	if (!n)
 		return;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->quit = true;
 	atomic_store_explicit(&n->stop, true, memory_order_relaxed);
 	eventfd_write(n->abort_fd, 1);
 	up = n->up;
 	pthread_cond_signal(&n->wake);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	if (up)
 		pthread_join(n->thread, NULL);
 	atomic_store_explicit(&n->stop, false, memory_order_relaxed);
@@ -262,7 +262,7 @@ void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
 	nfs3_nsm_close(&n->nsm, clean);
 	n->rpc = rpc_client_free(n->rpc);
 	pthread_cond_destroy(&n->wake);
-	pthread_mutex_destroy(&n->lock);
+	mutex_destroy(&n->lock);
 	close(n->abort_fd);
 	c->nlm = NULL;
 	free(n);

@@ -85,9 +85,9 @@ static bool is_doubted(struct nfs3_nlm *n)
 {
 	bool doubted;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	doubted = n->claim;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return doubted;
 }
 

@@ -20,7 +20,7 @@
 #define BEHIND_NS (5 * NSEC_PER_SEC) /* after so long, a waiter behind others asks all the same */
 
 /* n->lock held. */
-static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
+static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op) REQUIRES(n->lock)
 {
 	struct nfs_op *o;
 
@@ -35,7 +35,7 @@ static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
 }
 
 /* Does an earlier op wait for a lock that op would take away? */
-static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
+static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op) REQUIRES(n->lock)
 {
 	const struct nfs_op *o;
 
@@ -63,7 +63,7 @@ static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
 	return ctx && ctx->ranges.n;
 }
 
-struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until)
+struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until) REQUIRES(n->lock)
 {
 	struct nfs_op *op, *next = NULL;
 
@@ -89,11 +89,11 @@ struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until)
 
 void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->current = NULL;
 	if (error == -EINTR && !op->be.v3.cancelled)
 		error = -ENOTCONN; /* stopped by the end of the mount, not by the caller */
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	op->error = error;
 	op->done(op);
 }
@@ -117,7 +117,7 @@ static bool replace_locked(struct nfs_op *op)
 	return true;
 }
 
-void nfs3_nlm_look_locked(struct nfs3_nlm *n)
+void nfs3_nlm_look_locked(struct nfs3_nlm *n) REQUIRES(n->lock)
 {
 	struct nfs_op *op;
 
@@ -127,42 +127,42 @@ void nfs3_nlm_look_locked(struct nfs3_nlm *n)
 				break;
 		if (op) {
 			TAILQ_REMOVE(&n->queue, op, link);
-			pthread_mutex_unlock(&n->lock);
+			mutex_unlock(&n->lock);
 			op->error = -EINTR;
 			op->done(op);
-			pthread_mutex_lock(&n->lock);
+			mutex_lock(&n->lock);
 		}
 	} while (op);
 }
 
 void nfs3_nlm_look(struct nfs3_nlm *n)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	nfs3_nlm_look_locked(n);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->current = NULL;
 	op->due_ns = op->be.v3.cancelled ? 0 : clock_ns() + ms * NFS3_MSEC;
 	queue_locked(n, op);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh)
 {
 	struct nfs_op *op;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	TAILQ_FOREACH (op, &n->queue, link) {
 		if (op->type == NFS_LOCK && op->tries && nfs_fh_equal(&op->u.lock.fh, fh)) {
 			op->due_ns = op->be.v3.cancelled ? 0 : clock_ns();
 			op->tries = 1;
 		}
 	}
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
@@ -171,14 +171,14 @@ void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
 
 	if (!n)
 		return;
-	pthread_mutex_lock(&c->lock);
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&c->lock);
+	mutex_lock(&n->lock);
 	if (n->up) { /* otherwise no lock was ever taken */
 		n->claim = true;
 		n->claim_ns = 0;
 		pthread_cond_signal(&n->wake);
 		nfs3_task_doubt_locked(c, pull);
 	}
-	pthread_mutex_unlock(&n->lock);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&n->lock);
+	mutex_unlock(&c->lock);
 }

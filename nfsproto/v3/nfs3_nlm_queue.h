@@ -11,11 +11,11 @@
 /* Takes the op to run now out of the queue; or returns NULL and sets *until. Ops run in the order
  * in which they were due. So repeated requests leave a turn to an unlock, which they may wait for.
  * n->lock held. */
-struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until);
+struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until) REQUIRES(n->lock);
 /* Ends cancelled ops in the queue, except unlocks, which go on without their callers. Called now
  * and then during a call. look_locked: drops n->lock meanwhile. */
 void nfs3_nlm_look(struct nfs3_nlm *n);
-void nfs3_nlm_look_locked(struct nfs3_nlm *n);
+void nfs3_nlm_look_locked(struct nfs3_nlm *n) REQUIRES(n->lock);
 /* Ends n's current op. */
 void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error);
 /* Has op run again after ms. */

@@ -22,9 +22,9 @@
 
 static void clear_stop(struct nfs3_nlm *n)
 {
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	atomic_store_explicit(&n->stop, n->quit, memory_order_relaxed);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 }
 
 /* Gives back locks that the server may hold in start..end. False: the lock manager cannot be

@@ -36,6 +36,7 @@
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/v3/nfs3_held.h"
 #include "nfsproto/v3/nfs3_nsm.h"
+#include "transport/lock.h"
 
 #define NFS3_NLM_BUCKETS 64
 
@@ -57,14 +58,15 @@ struct nfs3_lock_ctx { /* one owner's locks in one file */
 };
 
 struct nfs3_nlm {
-	pthread_mutex_t lock;
-	/* lock: */
+	struct mutex lock;
 	pthread_cond_t wake;
-	TAILQ_HEAD(, nfs_op) queue; /* in order of arrival: be.v3.cookie is the number */
-	struct nfs_op *current;	    /* the op with a call under way */
-	uint64_t next_seq;
-	bool up, quit, claim; /* claim: claim the held locks again */
-	uint64_t claim_ns;    /* but not before */
+	/* in order of arrival: be.v3.cookie is the number */
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs_op) queue;
+	struct nfs_op *current GUARDED_BY(lock); /* the op with a call under way */
+	uint64_t next_seq GUARDED_BY(lock);
+	bool up GUARDED_BY(lock), quit GUARDED_BY(lock),
+		claim GUARDED_BY(lock);	    /* claim: claim the held locks again */
+	uint64_t claim_ns GUARDED_BY(lock); /* but not before */
 	pthread_t thread;
 	atomic_bool stop; /* the current call is to end */
 	int abort_fd;	  /* of an eventfd, constant; readable: connecting ends too */

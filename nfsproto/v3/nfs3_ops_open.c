@@ -68,17 +68,17 @@ void nfs3_open_end(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_open_unref(o);
 		return;
 	}
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	LIST_INSERT_HEAD(&c->opens, o, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	op->u.open.open = o;
 }
 
 void nfs3_open_close(struct nfs3_client *c, struct nfs_open *o)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	LIST_REMOVE(o, link);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	nfs3_open_unref(o);
 }
 

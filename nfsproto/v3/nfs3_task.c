@@ -91,8 +91,8 @@ static struct nfs_open *task_open(const struct nfs_op *op)
 }
 
 /* May op be sent, given the locks that op relies on? 0; -EAGAIN: not before all are known to be
- * held; or -errno. c->lock held. */
-static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
+ * held; or -errno. */
+static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op) REQUIRES(c->lock)
 {
 	const struct nfs_open *o = task_open(op);
 
@@ -110,8 +110,8 @@ static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
 	return 0;
 }
 
-/* op is no longer SENT. c->lock held. */
-static void task_leave_locked(struct nfs3_client *c, struct nfs_op *op)
+/* op is no longer SENT. */
+static void task_leave_locked(struct nfs3_client *c, struct nfs_op *op) REQUIRES(c->lock)
 {
 	op->be.v3.state = NFS3_T_ENDING;
 	if (op->be.v3.relies)
@@ -139,7 +139,7 @@ static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 	op->call.reply_max = (uint32_t)ulb_nfs3_res_max(a.proc, reply_var(&a));
 	op->be.v3.proc = (uint8_t)a.proc;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (c->stopping)
 		rc = -ENOTCONN;
 	else if (op->be.v3.cancelled)
@@ -152,15 +152,15 @@ static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 		if (op->be.v3.relies)
 			TAILQ_INSERT_TAIL(&c->relying, op, link);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!rc) {
 		nfs_op_called(op, clock_ns());
 		rc = rpc_call_submit(&op->call);
 		if (!rc)
 			return 0;
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		task_leave_locked(c, op);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 	}
 	rpc_call_finish(&op->call);
 	return rc;
@@ -190,7 +190,7 @@ static bool task_may_come_late_locked(const struct nfs_op *op)
 
 void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (task_may_come_late_locked(op)) {
 		op->be.v3.left = true;
 		if (op->be.v3.state == NFS3_T_SENT && !op->be.v3.pulled)
@@ -207,7 +207,7 @@ void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
 			pthread_cond_signal(&c->wake);
 		}
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- later --------------------------------------------------------------------------------- */
@@ -218,14 +218,14 @@ static void task_put_off(struct nfs3_client *c, struct nfs_op *op, unsigned ms, 
 	struct nfs_op *o;
 
 	op->due_ns = clock_ns() + ms * NFS3_MSEC;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (held && !c->doubt)
 		op->due_ns = 0;
 	op->be.v3.held = held;
 	if (c->stopping || op->be.v3.cancelled || !c->timer_up) {
 		bool intr = op->be.v3.cancelled;
 
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		nfs3_task_end(c, op, intr ? -EINTR : -ENOTCONN);
 		return;
 	}
@@ -240,7 +240,7 @@ static void task_put_off(struct nfs3_client *c, struct nfs_op *op, unsigned ms, 
 	else
 		TAILQ_INSERT_HEAD(&c->delayed, op, link);
 	pthread_cond_signal(&c->wake);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 static void task_delay(struct nfs3_client *c, struct nfs_op *op, unsigned ms)
@@ -253,7 +253,7 @@ static void task_hold(struct nfs3_client *c, struct nfs_op *op)
 	task_put_off(c, op, c->soft ? c->soft_ms : HOLD_MS, true);
 }
 
-void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull)
+void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull) REQUIRES(c->lock)
 {
 	struct nfs_op *op;
 
@@ -266,7 +266,7 @@ void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull)
 	}
 }
 
-void nfs3_task_trust_locked(struct nfs3_client *c)
+void nfs3_task_trust_locked(struct nfs3_client *c) REQUIRES(c->lock)
 {
 	struct nfs3_delayed held = TAILQ_HEAD_INITIALIZER(held);
 	struct nfs_op *op, *next;
@@ -290,26 +290,26 @@ static void *timer_main(void *arg)
 	struct nfs3_client *c = arg;
 	struct nfs_op *op;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (;;) {
 		op = TAILQ_FIRST(&c->delayed);
 		if (op && (c->timer_stop || op->due_ns <= clock_ns())) {
 			TAILQ_REMOVE(&c->delayed, op, link);
 			op->be.v3.state = NFS3_T_NEW;
-			pthread_mutex_unlock(&c->lock);
+			mutex_unlock(&c->lock);
 			nfs3_task_start(c, op);
-			pthread_mutex_lock(&c->lock);
+			mutex_lock(&c->lock);
 		} else if (op) {
 			struct timespec until = clock_timespec(op->due_ns);
 
-			pthread_cond_timedwait(&c->wake, &c->lock, &until);
+			cond_timedwait(&c->wake, &c->lock, &until);
 		} else if (c->timer_stop) {
 			break;
 		} else {
-			pthread_cond_wait(&c->wake, &c->lock);
+			cond_wait(&c->wake, &c->lock);
 		}
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return NULL;
 }
 
@@ -317,9 +317,9 @@ int nfs3_timer_start(struct nfs3_client *c)
 {
 	int rc = pthread_create(&c->timer, NULL, timer_main, c);
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->timer_up = rc == 0;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return -rc;
 }
 
@@ -327,17 +327,17 @@ void nfs3_timer_stop(struct nfs3_client *c)
 {
 	bool up;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->stopping = true;
 	c->timer_stop = true;
 	up = c->timer_up;
 	pthread_cond_signal(&c->wake);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (up)
 		pthread_join(c->timer, NULL);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->timer_up = false;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- the reply ----------------------------------------------------------------------------- */
@@ -481,10 +481,10 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	enum nfs_outcome out;
 	bool pulled;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	task_leave_locked(c, op);
 	pulled = op->be.v3.pulled && !op->be.v3.cancelled;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (error) {
 		out = task_no_reply(op, error, pulled, &status);
 	} else {

@@ -25,7 +25,7 @@
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/nfs4_backend.h"
 #include "nfsproto/v4/nfs4_export.h"
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/clock.h"
 
@@ -55,15 +55,15 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	TAILQ_INIT(&c->opens);
 	nfs4_deleg_init(&c->delegs, p->delegations);
 	nfs4_lock_init(&c->locks);
-	nfs4_server_join(srv, &c->user);
+	nfs4_user_join(srv, &c->user);
 	return c;
 }
 
-/* Nothing of c is under way, or will be. until, error: as nfs4_server_leave(). */
+/* Nothing of c is under way, or will be. until, error: as nfs4_user_leave(). */
 static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
-	nfs4_server_leave(c->srv, &c->user, until, error);
+	nfs4_user_leave(c->srv, &c->user, until, error);
 	nfs4_lock_finish(&c->locks);
 	nfs4_deleg_finish(c);
 	while (!TAILQ_EMPTY(&c->opens)) {
@@ -87,7 +87,7 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 	for (;;) {
 		unsigned nown;
 
-		nfs4_state_pump(c->srv); /* ops that were to be tried again */
+		nfs4_task_pump(c->srv); /* ops that were to be tried again */
 		pthread_mutex_lock(&c->lock);
 		if (c->nown)
 			nfs4_state_wait_locked(&c->idle, &c->lock, clock_ns() + DRAIN_STEP_NS);
@@ -142,16 +142,16 @@ static void nfs4_unmount(struct nfs_client *base)
 	uint64_t until = 0;
 	int error = -ETIMEDOUT;
 
-	nfs4_server_quit(c->srv, &c->user);
+	nfs4_user_quit(c->srv, &c->user);
 	nfs4_lock_abort(c);
-	nfs4_server_fail_queued(c->srv, &c->user);
+	nfs4_task_fail_queued(c->srv, &c->user);
 	if (drain_all(c, nfs_leave_until(base, DRAIN_MS))) {
 		until = nfs_leave_until(base, GOODBYE_MS);
 		if (give_back_all(c, until))
 			error = 0;
 	}
 	if (error) { /* the server is silent: the ops under way end without an answer */
-		nfs4_server_fail_queued(c->srv, &c->user);
+		nfs4_task_fail_queued(c->srv, &c->user);
 		nfs4_task_abandon(c->srv, &c->user);
 		drain_all(c, UINT64_MAX);
 	}

@@ -12,8 +12,9 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_cb_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,7 +30,7 @@ static void start(void)
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
-	nfs4_server_join(&srv, &c.user);
+	nfs4_user_join(&srv, &c.user);
 }
 
 /* There must be as many results as the head says, each of an operation that was sent. */

@@ -11,8 +11,9 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_cb_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,7 +41,7 @@ static void start(void)
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
 	c.user.stopping = srv.stopping = true; /* no request is sent */
-	nfs4_server_join(&srv, &c.user);
+	nfs4_user_join(&srv, &c.user);
 	nfs4_cb_session(&srv.cb, &srv.session);
 }
 

@@ -84,9 +84,9 @@ struct vfs_counts {
 	unsigned inodes, dentries, pages, waiting; /* at present */
 };
 struct vfs_counts vfs_counts(const struct vfs *v);
-/* Has a kernel zeroed bytes of a write to the server's inode while the write was under way? A thread
- * does so that takes another size from an answer, and truncates the pages later (the third case of
- * doc/coherence.md). */
+/* Has a kernel zeroed bytes of a write to the server's inode while the write was under way? A
+ * thread does so that takes another size from an answer, and truncates the pages later (the third
+ * case of doc/coherence.md). */
 bool vfs_has_torn(uint64_t ino);
 /* Sum of lookup counts that the kernel owes the daemon for nodeid; 0: the kernel has no such
  * inode. */

@@ -71,7 +71,7 @@ struct obj_table *obj_table_new(
 		return NULL;
 	}
 	obj_shards_init(t);
-	pthread_mutex_init(&t->mounts_lock, NULL);
+	mutex_init(&t->mounts_lock);
 	share_fds(t, max_fds);
 	t->mount[0].fd = fd; /* kept: open_by_handle_at() on the root's file system */
 	t->nmounts = 1;
@@ -105,9 +105,9 @@ struct obj_table *obj_table_free(struct obj_table *t)
 	t->seek = seek_free(t->seek);
 	obj_unref(t, t->root);
 	obj_shards_finish(t);
+	mutex_destroy(&t->mounts_lock);
 	for (unsigned i = 0; i < t->nmounts; i++)
 		close(t->mount[i].fd);
-	pthread_mutex_destroy(&t->mounts_lock);
 	free(t);
 	return NULL;
 }

@@ -5,7 +5,7 @@
  *
  * An entry holds a reference to its object, which is the key of the table. In use: users > 0. Idle:
  * on the idle list, least recently used first. Dropped: out of the table, freed by the last user.
- * One lock guards everything; no descriptor is closed with the lock held.
+ * No descriptor is closed with the lock held.
  */
 #include "contrib/serve/export/fdcache.h"
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define BUCKETS 256
 
@@ -32,10 +33,10 @@ TAILQ_HEAD(use_list, fdcache_use);
 struct fdcache {
 	struct obj_table *objs;
 	unsigned max;
-	pthread_mutex_t lock;
-	unsigned nidle;
-	struct use_list idle;
-	LIST_HEAD(, fdcache_use) bucket[BUCKETS];
+	struct mutex lock;
+	unsigned nidle GUARDED_BY(lock);
+	struct use_list idle GUARDED_BY(lock);
+	GUARDED_BY(lock) LIST_HEAD(, fdcache_use) bucket[BUCKETS];
 };
 
 static unsigned bucket_of(const struct obj *o)
@@ -49,7 +50,7 @@ struct fdcache *fdcache_new(struct obj_table *t, unsigned max)
 
 	if (!fc)
 		return NULL;
-	pthread_mutex_init(&fc->lock, NULL);
+	mutex_init(&fc->lock);
 	TAILQ_INIT(&fc->idle);
 	fc->objs = t;
 	fc->max = max;
@@ -64,7 +65,7 @@ static void destroy(struct fdcache *fc, struct fdcache_use *u)
 }
 
 /* Takes an idle entry off the list and out of the table. */
-static void take_locked(struct fdcache *fc, struct fdcache_use *u)
+static void take_locked(struct fdcache *fc, struct fdcache_use *u) REQUIRES(fc->lock)
 {
 	TAILQ_REMOVE(&fc->idle, u, link);
 	fc->nidle--;
@@ -77,13 +78,13 @@ static void trim(struct fdcache *fc, uint64_t before)
 	struct fdcache_use *u;
 
 	for (;;) {
-		pthread_mutex_lock(&fc->lock);
+		mutex_lock(&fc->lock);
 		u = TAILQ_FIRST(&fc->idle);
 		if (u && (fc->nidle > fc->max || u->idle_ns < before))
 			take_locked(fc, u);
 		else
 			u = NULL;
-		pthread_mutex_unlock(&fc->lock);
+		mutex_unlock(&fc->lock);
 		if (!u)
 			return;
 		destroy(fc, u);
@@ -95,7 +96,7 @@ struct fdcache *fdcache_free(struct fdcache *fc)
 	if (!fc)
 		return NULL;
 	trim(fc, UINT64_MAX);
-	pthread_mutex_destroy(&fc->lock);
+	mutex_destroy(&fc->lock);
 	free(fc);
 	return NULL;
 }
@@ -104,7 +105,7 @@ struct fdcache_use *fdcache_get(struct fdcache *fc, struct obj *o, bool write, i
 {
 	struct fdcache_use *u;
 
-	pthread_mutex_lock(&fc->lock);
+	mutex_lock(&fc->lock);
 	LIST_FOREACH (u, &fc->bucket[bucket_of(o)], hash)
 		if (u->o == o && (write ? u->write : u->read))
 			break;
@@ -115,7 +116,7 @@ struct fdcache_use *fdcache_get(struct fdcache *fc, struct obj *o, bool write, i
 		}
 		*fd = u->fd;
 	}
-	pthread_mutex_unlock(&fc->lock);
+	mutex_unlock(&fc->lock);
 	return u;
 }
 
@@ -132,9 +133,9 @@ struct fdcache_use *fdcache_add(struct fdcache *fc, struct obj *o, int fd, bool 
 	u->read = read;
 	u->write = write;
 	u->users = 1;
-	pthread_mutex_lock(&fc->lock);
+	mutex_lock(&fc->lock);
 	LIST_INSERT_HEAD(&fc->bucket[bucket_of(o)], u, hash);
-	pthread_mutex_unlock(&fc->lock);
+	mutex_unlock(&fc->lock);
 	return u;
 }
 
@@ -144,7 +145,7 @@ void fdcache_put(struct fdcache *fc, struct fdcache_use *u)
 
 	if (!u)
 		return;
-	pthread_mutex_lock(&fc->lock);
+	mutex_lock(&fc->lock);
 	if (--u->users == 0) {
 		gone = u->dropped;
 		if (!gone) {
@@ -153,7 +154,7 @@ void fdcache_put(struct fdcache *fc, struct fdcache_use *u)
 			fc->nidle++;
 		}
 	}
-	pthread_mutex_unlock(&fc->lock);
+	mutex_unlock(&fc->lock);
 	if (gone)
 		destroy(fc, u);
 	trim(fc, 0);
@@ -166,7 +167,7 @@ void fdcache_drop(struct fdcache *fc, const struct obj *o)
 
 	if (!fc)
 		return;
-	pthread_mutex_lock(&fc->lock);
+	mutex_lock(&fc->lock);
 	for (u = LIST_FIRST(&fc->bucket[bucket_of(o)]); u; u = next) {
 		next = LIST_NEXT(u, hash);
 		if (u->o != o)
@@ -179,7 +180,7 @@ void fdcache_drop(struct fdcache *fc, const struct obj *o)
 			TAILQ_INSERT_TAIL(&gone, u, link);
 		}
 	}
-	pthread_mutex_unlock(&fc->lock);
+	mutex_unlock(&fc->lock);
 	while ((u = TAILQ_FIRST(&gone)) != NULL) {
 		TAILQ_REMOVE(&gone, u, link);
 		destroy(fc, u);

@@ -13,13 +13,13 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define CAP_WORDS 2
@@ -171,11 +171,11 @@ void ident_resume(void)
  * a time. */
 struct helper {
 	pthread_t thread;
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t cond;
-	void (*fn)(void *arg); /* NULL: no job; lock */
-	void *arg;
-	bool stop; /* lock */
+	GUARDED_BY(lock) void (*fn)(void *arg); /* NULL: no job */
+	void *arg GUARDED_BY(lock);
+	bool stop GUARDED_BY(lock);
 };
 
 static pthread_key_t helper_key;
@@ -184,20 +184,24 @@ static pthread_once_t helper_once = PTHREAD_ONCE_INIT;
 static void *helper_main(void *arg)
 {
 	struct helper *h = arg;
+	void (*fn)(void *arg);
+	void *job;
 
-	pthread_mutex_lock(&h->lock);
+	mutex_lock(&h->lock);
 	for (;;) {
 		while (!h->fn && !h->stop)
-			pthread_cond_wait(&h->cond, &h->lock);
+			cond_wait(&h->cond, &h->lock);
 		if (!h->fn)
 			break;
-		pthread_mutex_unlock(&h->lock);
-		h->fn(h->arg);
-		pthread_mutex_lock(&h->lock);
+		fn = h->fn;
+		job = h->arg;
+		mutex_unlock(&h->lock);
+		fn(job);
+		mutex_lock(&h->lock);
 		h->fn = NULL;
 		pthread_cond_broadcast(&h->cond);
 	}
-	pthread_mutex_unlock(&h->lock);
+	mutex_unlock(&h->lock);
 	return NULL;
 }
 
@@ -206,13 +210,13 @@ static void helper_free(void *arg)
 {
 	struct helper *h = arg;
 
-	pthread_mutex_lock(&h->lock);
+	mutex_lock(&h->lock);
 	h->stop = true;
 	pthread_cond_broadcast(&h->cond);
-	pthread_mutex_unlock(&h->lock);
+	mutex_unlock(&h->lock);
 	pthread_join(h->thread, NULL);
 	pthread_cond_destroy(&h->cond);
-	pthread_mutex_destroy(&h->lock);
+	mutex_destroy(&h->lock);
 	free(h);
 }
 
@@ -232,11 +236,11 @@ static struct helper *helper_get(void)
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return NULL;
-	pthread_mutex_init(&h->lock, NULL);
+	mutex_init(&h->lock);
 	pthread_cond_init(&h->cond, NULL);
 	if (pthread_create(&h->thread, NULL, helper_main, h) != 0) {
 		pthread_cond_destroy(&h->cond);
-		pthread_mutex_destroy(&h->lock);
+		mutex_destroy(&h->lock);
 		free(h);
 		return NULL;
 	}
@@ -253,13 +257,13 @@ void ident_call(bool keep, const struct rpc_cred *cred, void (*fn)(void *arg), v
 		admit(&want, cred);
 		h = is_self(&want) ? NULL : helper_get();
 		if (h) {
-			pthread_mutex_lock(&h->lock);
+			mutex_lock(&h->lock);
 			h->fn = fn;
 			h->arg = arg;
 			pthread_cond_broadcast(&h->cond);
 			while (h->fn)
-				pthread_cond_wait(&h->cond, &h->lock);
-			pthread_mutex_unlock(&h->lock);
+				cond_wait(&h->cond, &h->lock);
+			mutex_unlock(&h->lock);
 			return;
 		}
 	}

@@ -33,7 +33,7 @@ static struct obj_bucket *bucket_of(struct obj_shard *s, uint64_t dev, uint64_t 
 	return &s->bucket[((ino ^ dev) * 0x9e3779b97f4a7c15ull) >> 40 & (OBJ_BUCKETS - 1)];
 }
 
-static struct obj *find_locked(struct obj_shard *s, uint64_t dev, uint64_t ino)
+static struct obj *find_locked(struct obj_shard *s, uint64_t dev, uint64_t ino) REQUIRES(s->lock)
 {
 	struct obj *o;
 
@@ -54,7 +54,7 @@ static size_t *idle_count(struct obj_shard *s, const struct obj *o)
 	return o->fd >= 0 ? &s->nwarm : &s->ncold;
 }
 
-static void ref_locked(struct obj_shard *s, struct obj *o)
+static void ref_locked(struct obj_shard *s, struct obj *o) REQUIRES(s->lock)
 {
 	if (o->refs++ == 0) {
 		TAILQ_REMOVE(idle_list(s, o), o, lru);
@@ -62,7 +62,7 @@ static void ref_locked(struct obj_shard *s, struct obj *o)
 	}
 }
 
-static void unhash_locked(struct obj_shard *s, struct obj *o)
+static void unhash_locked(struct obj_shard *s, struct obj *o) REQUIRES(s->lock)
 {
 	if (o->hashed) {
 		LIST_REMOVE(o, hash);
@@ -76,13 +76,13 @@ static void destroy(struct obj *o)
 {
 	if (o->fd >= 0)
 		close(o->fd);
-	pthread_mutex_destroy(&o->lock);
+	mutex_destroy(&o->lock);
 	free(o->hint_name);
 	free(o);
 }
 
 /* Takes the idle object o off the lists. */
-static void drop_idle_locked(struct obj_shard *s, struct obj *o)
+static void drop_idle_locked(struct obj_shard *s, struct obj *o) REQUIRES(s->lock)
 {
 	TAILQ_REMOVE(idle_list(s, o), o, lru);
 	*idle_count(s, o) -= 1;
@@ -92,8 +92,8 @@ static void drop_idle_locked(struct obj_shard *s, struct obj *o)
 /* Evicts idle o. If the kernel can find o by its handle, o goes to the list `gone`, which the
  * caller frees after unlocking. Otherwise o stays known without a descriptor; the caller closes the
  * returned one. */
-static int evict_locked(
-	struct obj_table *t, struct obj_shard *s, struct obj *o, struct obj_bucket *gone)
+static int evict_locked(struct obj_table *t, struct obj_shard *s, struct obj *o,
+	struct obj_bucket *gone) REQUIRES(s->lock)
 {
 	int fd = o->fd;
 
@@ -110,8 +110,9 @@ static int evict_locked(
 	return fd;
 }
 
-/* Brings the shard back within its bounds. Called with the lock held; drops the lock. */
+/* Brings the shard back within its bounds. */
 static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t before)
+	RELEASE(s->lock)
 {
 	struct obj_bucket gone = LIST_HEAD_INITIALIZER(gone);
 	int fds[16], nfds = 0;
@@ -132,7 +133,7 @@ static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t b
 		drop_idle_locked(s, o);
 		LIST_INSERT_HEAD(&gone, o, hash);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	while (nfds)
 		close(fds[--nfds]);
 	while ((o = LIST_FIRST(&gone)) != NULL) {
@@ -166,14 +167,14 @@ struct obj *obj_unref(struct obj_table *t, struct obj *o)
 	if (!o || unref_quickly(o))
 		return NULL;
 	s = shard_of(t, o->id.dev, o->id.ino);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (--o->refs > 0) {
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		return NULL;
 	}
 	if (o->doomed || !o->hashed) {
 		unhash_locked(s, o);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (o->doomed)
 			gone_add(&t->gone, t->key, &o->id);
 		destroy(o);
@@ -191,8 +192,10 @@ void obj_table_age(struct obj_table *t, uint64_t idle_ns)
 	uint64_t now = clock_coarse_ns();
 
 	for (int i = 0; i < OBJ_SHARDS; i++) {
-		pthread_mutex_lock(&t->shard[i].lock);
-		trim_and_unlock(t, &t->shard[i], now - idle_ns);
+		struct obj_shard *s = &t->shard[i];
+
+		mutex_lock(&s->lock);
+		trim_and_unlock(t, s, now - idle_ns);
 	}
 }
 
@@ -201,11 +204,11 @@ struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino)
 	struct obj_shard *s = shard_of(t, dev, ino);
 	struct obj *o;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o = find_locked(s, dev, ino);
 	if (o)
 		ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return o;
 }
 
@@ -214,13 +217,13 @@ struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id)
 	struct obj_shard *s = shard_of(t, id->dev, id->ino);
 	struct obj *o;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o = find_locked(s, id->dev, id->ino);
 	if (o && (o->fd < 0 || !handle_id_equal(&o->id, id)))
 		o = NULL;
 	if (o)
 		ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return o;
 }
 
@@ -230,13 +233,13 @@ struct obj *obj_find_sealed(
 	struct obj_shard *s = shard_of(t, dev, ino);
 	struct obj *o;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o = find_locked(s, dev, ino);
 	if (o && (o->fd < 0 || o->sealed_len != len || !handle_same(o->sealed, handle, len)))
 		o = NULL;
 	if (o)
 		ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return o;
 }
 
@@ -244,12 +247,12 @@ void obj_keep_handle(struct obj_table *t, struct obj *o, const uint8_t *handle, 
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (!o->sealed_len) {
 		memcpy(o->sealed, handle, len);
 		atomic_store_explicit(&o->sealed_len, (uint8_t)len, memory_order_release);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 int obj_fd(struct obj_table *t, struct obj *o)
@@ -257,9 +260,9 @@ int obj_fd(struct obj_table *t, struct obj *o)
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 	int fd;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	fd = o->fd;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return fd;
 }
 
@@ -270,7 +273,7 @@ static struct obj *obj_alloc(
 
 	if (!o)
 		return NULL;
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	o->fd = fd;
 	o->type = st->stx_mode & S_IFMT;
 	o->id = *id;
@@ -296,6 +299,7 @@ static void set_hint_locked(struct obj *o, const struct obj_hint *h)
 /* Finds the known object with the identity, and gives fd to an object without a descriptor. NULL:
  * none. A known object with the same inode number but another generation is pushed out. */
 static struct obj *reuse_locked(struct obj_shard *s, const struct handle_id *id, bool full, int *fd)
+	REQUIRES(s->lock)
 {
 	struct obj *o = find_locked(s, id->dev, id->ino);
 
@@ -327,11 +331,11 @@ static void bury(struct obj_shard *s)
 	struct obj *o;
 
 	for (;;) {
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		o = TAILQ_FIRST(&s->dead);
 		if (o)
 			TAILQ_REMOVE(&s->dead, o, lru);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (!o)
 			return;
 		destroy(o);
@@ -359,7 +363,7 @@ bool obj_find_held(
 
 	short_id(t, st, &id);
 	s = shard_of(t, id.dev, id.ino);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o = find_locked(s, id.dev, id.ino);
 	if (o && o->fd < 0)
 		o = NULL;
@@ -367,7 +371,7 @@ bool obj_find_held(
 		ref_locked(s, o);
 		set_hint_locked(o, hint);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	*out = o;
 	return o != NULL;
 }
@@ -382,17 +386,17 @@ int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct
 
 	short_id(t, st, &id);
 	s = shard_of(t, id.dev, id.ino);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o = reuse_locked(s, &id, false, &fd);
 	if (!o) {
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		obj_full_id(t, fd, st, &id);
 		fresh = obj_alloc(&id, st, hint, fd);
 		if (!fresh) {
 			close(fd);
 			return -ENOMEM;
 		}
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		o = reuse_locked(s, &id, true, &fd);
 		if (o) {
 			fresh->fd = -1;
@@ -407,7 +411,7 @@ int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct
 	}
 	set_hint_locked(o, hint);
 	dead = !TAILQ_EMPTY(&s->dead);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (fd >= 0)
 		close(fd);
 	if (fresh)
@@ -462,14 +466,14 @@ bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h)
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 	bool ok;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	ok = o->hint_name != NULL;
 	if (ok) {
 		h->dev = o->hint_dev;
 		h->ino = o->hint_ino;
 		snprintf(h->name, sizeof(h->name), "%s", o->hint_name);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return ok;
 }
 
@@ -477,12 +481,12 @@ void obj_give_fd(struct obj_table *t, struct obj *o, int fd)
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (o->fd < 0) {
 		o->fd = fd;
 		fd = -1;
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (fd >= 0)
 		close(fd);
 }
@@ -503,9 +507,9 @@ void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *
 	struct obj_hint h;
 
 	obj_make_hint(t, &h, dir, name, len);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	set_hint_locked(o, &h);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 bool obj_removed(struct obj_table *t, struct obj *o)
@@ -515,9 +519,9 @@ bool obj_removed(struct obj_table *t, struct obj *o)
 
 	if (!S_ISDIR(o->type) && obj_stat(o, &st) == 0 && st.stx_nlink > 0)
 		return false;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o->doomed = true;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return true;
 }
 
@@ -536,7 +540,7 @@ void obj_shards_init(struct obj_table *t)
 	for (int i = 0; i < OBJ_SHARDS; i++) {
 		struct obj_shard *s = &t->shard[i];
 
-		pthread_mutex_init(&s->lock, NULL);
+		mutex_init(&s->lock);
 		TAILQ_INIT(&s->warm);
 		TAILQ_INIT(&s->cold);
 		TAILQ_INIT(&s->dead);
@@ -551,6 +555,7 @@ void obj_shards_finish(struct obj_table *t)
 		struct obj_shard *s = &t->shard[i];
 		struct obj *o;
 
+		mutex_destroy(&s->lock);
 		while ((o = TAILQ_FIRST(&s->warm)) != NULL || (o = TAILQ_FIRST(&s->cold)) != NULL) {
 			drop_idle_locked(s, o);
 			destroy(o);
@@ -558,6 +563,5 @@ void obj_shards_finish(struct obj_table *t)
 		if (s->known)
 			log_warn("%zu objects of the export are still referenced at the end",
 				s->known);
-		pthread_mutex_destroy(&s->lock);
 	}
 }

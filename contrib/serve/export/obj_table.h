@@ -8,6 +8,7 @@
 
 #include "contrib/serve/export/gone.h"
 #include "contrib/serve/export/object.h"
+#include "transport/lock.h"
 
 #define OBJ_SHARDS  16
 #define OBJ_BUCKETS 1024
@@ -17,13 +18,14 @@ LIST_HEAD(obj_bucket, obj);
 TAILQ_HEAD(obj_list, obj);
 
 struct obj_shard {
-	pthread_mutex_t lock;
-	struct obj_bucket bucket[OBJ_BUCKETS];
-	struct obj_list warm; /* idle objects with a descriptor, least recently used first */
-	struct obj_list cold; /* idle objects without */
-	struct obj_list dead; /* idle and pushed out, to be destroyed by bury() */
-	size_t known;	      /* hashed */
-	size_t nwarm, ncold;
+	struct mutex lock;
+	struct obj_bucket bucket[OBJ_BUCKETS] GUARDED_BY(lock);
+	/* idle objects with a descriptor, least recently used first */
+	struct obj_list warm GUARDED_BY(lock);
+	struct obj_list cold GUARDED_BY(lock); /* idle objects without */
+	struct obj_list dead GUARDED_BY(lock); /* idle and pushed out, to be destroyed by bury() */
+	size_t known GUARDED_BY(lock);	       /* hashed */
+	size_t nwarm GUARDED_BY(lock), ncold GUARDED_BY(lock);
 };
 
 struct obj_table {
@@ -34,12 +36,12 @@ struct obj_table {
 	bool by_handle;	   /* open_by_handle_at() is allowed to us */
 	struct seek *seek; /* seek.h */
 	struct gone gone;
-	pthread_mutex_t mounts_lock; /* of the two below */
-	unsigned nmounts;
+	struct mutex mounts_lock;
+	unsigned nmounts GUARDED_BY(mounts_lock);
 	struct {
 		uint64_t dev;
 		int fd;
-	} mount[OBJ_MOUNTS];
+	} mount[OBJ_MOUNTS] GUARDED_BY(mounts_lock);
 	struct obj_shard shard[OBJ_SHARDS];
 };
 

@@ -23,7 +23,6 @@
 #ifndef RNFS_SERVE_EXPORT_OBJECT_H
 #define RNFS_SERVE_EXPORT_OBJECT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +32,7 @@
 
 #include "contrib/serve/export/handle.h"
 #include "transport/err.h"
+#include "transport/lock.h"
 
 #define OBJ_NAME_MAX 255
 #define OBJ_STATX    (STATX_BASIC_STATS | STATX_BTIME)
@@ -51,13 +51,14 @@ struct obj {
 	_Atomic uint8_t sealed_len; /* 0: not known */
 	uint64_t st_dev;	    /* as stat reports it */
 
-	pthread_mutex_t lock;
-	LIST_HEAD(, st) states; /* opens and lock owners of this file; lock */
-	_Atomic uint64_t bumps; /* changes made through this server */
+	struct mutex lock;
+	GUARDED_BY(lock) LIST_HEAD(, st) states; /* opens and lock owners of this file */
+	_Atomic uint64_t bumps;			 /* changes made through this server */
 
-	/* of delegations (state/deleg.h); lock */
-	unsigned changing;	 /* changes under way: meanwhile no delegation is given */
-	uint64_t undelegated_ns; /* until then no delegation is given */
+	/* of delegations (state/deleg.h) */
+	/* changes under way: meanwhile no delegation is given */
+	unsigned changing GUARDED_BY(lock);
+	uint64_t undelegated_ns GUARDED_BY(lock); /* until then no delegation is given */
 
 	/* stable.c's, guarded by stable.c's lock */
 	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */

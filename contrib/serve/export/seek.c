@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "contrib/serve/export/gone.h"
 #include "contrib/serve/export/obj_table.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define DEPTH_MAX   64	  /* directories entered below each other */
@@ -38,16 +38,16 @@ struct wanted {
 
 struct seek {
 	struct obj_table *t;
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t cond;
 	pthread_t thread;
-	bool started;			  /* lock */
-	_Atomic bool stop;		  /* lock to set */
-	unsigned nwanted;		  /* lock */
-	struct wanted wanted[WANTED_MAX]; /* lock; the running sweep's come first */
-	struct wanted batch[WANTED_MAX];  /* the thread's */
-	struct gone missed;		  /* objects that no sweep has found since missed_ns */
-	uint64_t missed_ns;		  /* lock */
+	bool started GUARDED_BY(lock);
+	_Atomic bool stop; /* lock to set */
+	unsigned nwanted GUARDED_BY(lock);
+	struct wanted wanted[WANTED_MAX] GUARDED_BY(lock); /* the running sweep's come first */
+	struct wanted batch[WANTED_MAX];		   /* the thread's */
+	struct gone missed GUARDED_BY(lock); /* objects that no sweep has found since missed_ns */
+	uint64_t missed_ns GUARDED_BY(lock);
 };
 
 struct walk {
@@ -269,15 +269,15 @@ static void sweep(struct seek *s, unsigned n)
 }
 
 /* Waits with the lock held, at most ns; 0: until a signal. */
-static void wait_locked(struct seek *s, uint64_t ns)
+static void wait_locked(struct seek *s, uint64_t ns) REQUIRES(s->lock)
 {
 	struct timespec end = clock_timespec(clock_ns() + ns);
 
 	if (!ns) {
-		pthread_cond_wait(&s->cond, &s->lock);
+		cond_wait(&s->cond, &s->lock);
 		return;
 	}
-	while (!s->stop && pthread_cond_timedwait(&s->cond, &s->lock, &end) != ETIMEDOUT)
+	while (!s->stop && cond_timedwait(&s->cond, &s->lock, &end) != ETIMEDOUT)
 		;
 }
 
@@ -285,7 +285,7 @@ static void *seek_main(void *arg)
 {
 	struct seek *s = arg;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	while (!s->stop) {
 		unsigned n = s->nwanted;
 		uint64_t begin = clock_ns();
@@ -295,14 +295,14 @@ static void *seek_main(void *arg)
 			continue;
 		}
 		memcpy(s->batch, s->wanted, n * sizeof(s->batch[0]));
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		sweep(s, n);
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		s->nwanted -= n;
 		memmove(s->wanted, s->wanted + n, s->nwanted * sizeof(s->wanted[0]));
 		wait_locked(s, clock_age(clock_ns(), begin) + 1);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -315,30 +315,33 @@ struct seek *seek_new(struct obj_table *t)
 	if (!s)
 		return NULL;
 	s->t = t;
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	clock_cond_init(&s->cond);
 	return s;
 }
 
 struct seek *seek_free(struct seek *s)
 {
+	bool started;
+
 	if (!s)
 		return NULL;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
+	started = s->started;
 	atomic_store_explicit(&s->stop, true, memory_order_relaxed);
 	pthread_cond_broadcast(&s->cond);
-	pthread_mutex_unlock(&s->lock);
-	if (s->started)
+	mutex_unlock(&s->lock);
+	if (started)
 		pthread_join(s->thread, NULL);
 	pthread_cond_destroy(&s->cond);
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 	free(s);
 	return NULL;
 }
 
 /* An object that was missed may exist all the same: a program renamed the object during the sweep,
  * or its directory could not be read. */
-static void forget_missed_locked(struct seek *s)
+static void forget_missed_locked(struct seek *s) REQUIRES(s->lock)
 {
 	uint64_t now = clock_coarse_ns();
 
@@ -348,7 +351,7 @@ static void forget_missed_locked(struct seek *s)
 	s->missed_ns = now;
 }
 
-static bool is_wanted_locked(const struct seek *s, const struct handle_id *id)
+static bool is_wanted_locked(const struct seek *s, const struct handle_id *id) REQUIRES(s->lock)
 {
 	for (unsigned i = 0; i < s->nwanted; i++)
 		if (handle_id_equal(&s->wanted[i].id, id))
@@ -357,7 +360,7 @@ static bool is_wanted_locked(const struct seek *s, const struct handle_id *id)
 }
 
 /* Gives the object to the thread, if there is room. */
-static void want_locked(struct seek *s, const struct wanted *want)
+static void want_locked(struct seek *s, const struct wanted *want) REQUIRES(s->lock)
 {
 	if (s->nwanted == WANTED_MAX || is_wanted_locked(s, &want->id))
 		return;
@@ -377,10 +380,10 @@ int seek_find(struct seek *s, const struct handle_id *id, const struct handle_tr
 
 	if (!handle_id_lasts(id) || gone_has(&s->t->gone, s->t->key, id))
 		return -ESTALE;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	forget_missed_locked(s);
 	asked = is_wanted_locked(s, id);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (asked)
 		return -EAGAIN;
 	if (gone_has(&s->missed, s->t->key, id))
@@ -390,8 +393,8 @@ int seek_find(struct seek *s, const struct handle_id *id, const struct handle_tr
 		*out = want.found;
 		return 0;
 	}
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	want_locked(s, &want);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return -EAGAIN;
 }

@@ -24,7 +24,7 @@
  * no links, and so stays inside the export. The walk enters only directories that the server's own
  * user may read.
  *
- * lock guards the list of wanted objects. The lock is held only for look-ups in the list, and no
+ * The lock is held only for look-ups in the list, and no
  * other lock is taken inside.
  */
 #ifndef RNFS_SERVE_EXPORT_SEEK_H

@@ -13,7 +13,7 @@ void submount_note(struct obj_table *t, uint64_t dev, int fd)
 
 	if (!t->by_handle || dev == 0)
 		return;
-	pthread_mutex_lock(&t->mounts_lock);
+	mutex_lock(&t->mounts_lock);
 	for (i = 0; i < t->nmounts && t->mount[i].dev != dev; i++)
 		;
 	if (i == t->nmounts && i < OBJ_MOUNTS) {
@@ -27,17 +27,17 @@ void submount_note(struct obj_table *t, uint64_t dev, int fd)
 			t->nmounts++;
 		}
 	}
-	pthread_mutex_unlock(&t->mounts_lock);
+	mutex_unlock(&t->mounts_lock);
 }
 
 int submount_fd(struct obj_table *t, uint64_t dev)
 {
 	int fd = -1;
 
-	pthread_mutex_lock(&t->mounts_lock);
+	mutex_lock(&t->mounts_lock);
 	for (unsigned i = 0; i < t->nmounts; i++)
 		if (t->mount[i].dev == dev)
 			fd = t->mount[i].fd;
-	pthread_mutex_unlock(&t->mounts_lock);
+	mutex_unlock(&t->mounts_lock);
 	return fd;
 }

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "nfsproto/wire/nfs4.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/wire/nlm4_xdr.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define MAX_RULES 32
@@ -42,9 +42,9 @@ struct rule {
 };
 
 struct fault {
-	pthread_mutex_t lock;
-	unsigned n;
-	struct rule rule[MAX_RULES];
+	struct mutex lock;
+	unsigned n GUARDED_BY(lock);
+	struct rule rule[MAX_RULES] GUARDED_BY(lock);
 };
 
 static const struct {
@@ -292,10 +292,13 @@ struct fault *fault_new(const char *spec, struct err *e)
 	char *copy = strdup(spec), *save, *text;
 	int r = f && copy ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 
-	if (r == 0)
-		pthread_mutex_init(&f->lock, NULL);
-	for (text = r < 0 ? NULL : strtok_r(copy, ",", &save); text && r == 0;
-		text = strtok_r(NULL, ",", &save)) {
+	if (r < 0) {
+		free(copy);
+		free(f);
+		return NULL;
+	}
+	mutex_init(&f->lock);
+	for (text = strtok_r(copy, ",", &save); text && r == 0; text = strtok_r(NULL, ",", &save)) {
 		if (f->n == MAX_RULES)
 			r = err_set(e, ERR_USAGE, "--fault: more than %d rules", MAX_RULES);
 		else
@@ -313,7 +316,7 @@ struct fault *fault_new(const char *spec, struct err *e)
 struct fault *fault_free(struct fault *f)
 {
 	if (f)
-		pthread_mutex_destroy(&f->lock);
+		mutex_destroy(&f->lock);
 	free(f);
 	return NULL;
 }
@@ -354,7 +357,7 @@ enum fault_kind fault_message(
 {
 	enum fault_kind fault = FAULT_NONE;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	for (unsigned i = 0; i < f->n && fault == FAULT_NONE; i++) {
 		struct rule *r = &f->rule[i];
 
@@ -366,7 +369,7 @@ enum fault_kind fault_message(
 		else
 			fault = r->fault;
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return fault;
 }
 
@@ -378,14 +381,14 @@ uint32_t fault_status(struct fault *f, uint32_t op)
 	if (!f)
 		return NFS4_OK;
 	fault_ops_add(&ops, op);
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	for (unsigned i = 0; i < f->n && status == NFS4_OK; i++) {
 		struct rule *r = &f->rule[i];
 
 		if (r->action == A_ERROR && concerns(r, &ops) && hits_locked(r))
 			status = r->status;
 	}
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return status;
 }
 

@@ -14,11 +14,11 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/lock.h"
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_error.h"
 #include "transport/rpcrdma/setup/rpcrdma_setup.h"
@@ -29,7 +29,7 @@ struct fault_rdma {
 	struct prov_ops prov; /* must be first: the provider's connection points here */
 	const struct prov_ops *inner;
 	struct rpcrdma_conn *c;
-	pthread_mutex_t lock;
+	struct mutex lock;
 	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: no faulty reply is being sent */
 };
 
@@ -98,7 +98,7 @@ struct fault_rdma *fault_rdma_new(struct rpc_xprt *x)
 	f->c = c;
 	f->prov = *c->prov;
 	f->prov.post = fault_post;
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	c->prov = c->pc->ops = &f->prov;
 	return f;
 }
@@ -106,7 +106,7 @@ struct fault_rdma *fault_rdma_new(struct rpc_xprt *x)
 struct fault_rdma *fault_rdma_free(struct fault_rdma *f)
 {
 	if (f)
-		pthread_mutex_destroy(&f->lock);
+		mutex_destroy(&f->lock);
 	free(f);
 	return NULL;
 }
@@ -157,11 +157,11 @@ void fault_rdma_reply(struct fault_rdma *f, const struct rpc_xprt_ops *inner, st
 	if (kind >= FAULT_ERR_VERS) {
 		answer_error(inner, x, req, kind);
 	} else {
-		pthread_mutex_lock(&f->lock);
+		mutex_lock(&f->lock);
 		atomic_store(&f->armed, (uint64_t)kind << 32 | req->xid);
 		inner->send_reply(x, req, off);
 		atomic_store(&f->armed, 0);
-		pthread_mutex_unlock(&f->lock);
+		mutex_unlock(&f->lock);
 		if (kind == FAULT_CLOSE_MID)
 			rpcrdma_break(
 				rpcrdma_conn_of(x), "closed in the middle of a reply, as asked");

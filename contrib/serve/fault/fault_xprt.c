@@ -12,20 +12,20 @@
  * request, the service any other. progress() passes due messages on. When the connection is down,
  * progress() drops the delayed messages, and from then on no message is delayed.
  *
- * `lock` guards `seen` and `closed`. The lock is held over no call into another file.
+ * `lock` is held over no call into another file.
  */
 #include "contrib/serve/fault/fault_xprt.h"
 
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "contrib/serve/fault/fault_rdma.h"
 #include "contrib/serve/fault/fault_tcp.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 struct seen {
 	TAILQ_ENTRY(seen) link;
@@ -46,9 +46,9 @@ struct fault_xprt {
 	void *ctx;
 	bool tcp;
 	struct fault_rdma *rdma; /* NULL: x is no connection of RPC-over-RDMA */
-	pthread_mutex_t lock;
-	TAILQ_HEAD(, seen) seen; /* lock */
-	bool closed;		 /* lock */
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(, seen) seen;
+	bool closed GUARDED_BY(lock);
 };
 
 static struct fault_xprt *fault_of(struct rpc_xprt *x)
@@ -63,13 +63,13 @@ static struct seen *take(struct fault_xprt *f, const struct rpc_req *req)
 {
 	struct seen *s;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	TAILQ_FOREACH (s, &f->seen, link)
 		if (s->req == req)
 			break;
 	if (s)
 		TAILQ_REMOVE(&f->seen, s, link);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return s;
 }
 
@@ -79,11 +79,11 @@ static bool enter(struct fault_xprt *f, struct seen *s, unsigned delay_ms)
 	bool closed;
 
 	s->due_ns = delay_ms ? clock_ns() + delay_ms * NSEC_PER_MSEC : 0;
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	closed = f->closed && delay_ms;
 	if (!closed)
 		TAILQ_INSERT_TAIL(&f->seen, s, link);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	return !closed;
 }
 
@@ -267,7 +267,7 @@ static int fault_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, str
 }
 
 /* The delayed message with the earliest due time, or NULL. */
-static struct seen *first_held_locked(struct fault_xprt *f)
+static struct seen *first_held_locked(struct fault_xprt *f) REQUIRES(f->lock)
 {
 	struct seen *s, *first = NULL;
 
@@ -286,7 +286,7 @@ static int release_one(struct fault_xprt *f, int max)
 	bool request;
 	int ms = max;
 
-	pthread_mutex_lock(&f->lock);
+	mutex_lock(&f->lock);
 	s = first_held_locked(f);
 	if (s && s->due_ns > now) {
 		uint64_t left = (s->due_ns - now) / NSEC_PER_MSEC + 1;
@@ -299,7 +299,7 @@ static int release_one(struct fault_xprt *f, int max)
 		s->due_ns = 0; /* now the service's */
 	else if (s)
 		TAILQ_REMOVE(&f->seen, s, link);
-	pthread_mutex_unlock(&f->lock);
+	mutex_unlock(&f->lock);
 	if (!s)
 		return ms;
 	if (request) {
@@ -316,12 +316,12 @@ static void drop_held(struct fault_xprt *f)
 	struct seen *s;
 
 	do {
-		pthread_mutex_lock(&f->lock);
+		mutex_lock(&f->lock);
 		f->closed = true;
 		s = first_held_locked(f);
 		if (s)
 			TAILQ_REMOVE(&f->seen, s, link);
-		pthread_mutex_unlock(&f->lock);
+		mutex_unlock(&f->lock);
 		if (s)
 			f->inner->drop(f->x, s->req);
 		free(s);
@@ -345,7 +345,7 @@ static void fault_destroy(struct rpc_xprt *x)
 	assert(TAILQ_EMPTY(&f->seen)); /* each request holds a reference on x */
 	f->inner->destroy(x);
 	fault_rdma_free(f->rdma);
-	pthread_mutex_destroy(&f->lock);
+	mutex_destroy(&f->lock);
 	free(f);
 }
 
@@ -365,7 +365,7 @@ int fault_xprt_wrap(struct rpc_xprt *x, fault_ask_fn *ask, void *ctx)
 	f->ask = ask;
 	f->ctx = ctx;
 	f->tcp = fault_tcp_is(x);
-	pthread_mutex_init(&f->lock, NULL);
+	mutex_init(&f->lock);
 	TAILQ_INIT(&f->seen);
 	f->ops = *x->ops;
 	f->ops.establish = fault_establish;

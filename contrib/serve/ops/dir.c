@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "transport/clock.h"
+#include "transport/lock.h"
 
 #define BUF_SIZE (32u << 10)
 /* Cookies that stand for the positions 0, 1 and 2. */
@@ -45,9 +45,9 @@ struct dir_stream {
 };
 
 struct dir_cache {
-	pthread_mutex_t lock;
-	TAILQ_HEAD(dir_list, dir_stream) streams;
-	unsigned n, max;
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(dir_list, dir_stream) streams;
+	unsigned n GUARDED_BY(lock), max;
 };
 
 struct dir_cache *dir_cache_new(unsigned max_streams)
@@ -56,7 +56,7 @@ struct dir_cache *dir_cache_new(unsigned max_streams)
 
 	if (!dc)
 		return NULL;
-	pthread_mutex_init(&dc->lock, NULL);
+	mutex_init(&dc->lock);
 	TAILQ_INIT(&dc->streams);
 	dc->max = max_streams;
 	return dc;
@@ -78,7 +78,7 @@ struct dir_cache *dir_cache_free(struct dir_cache *dc)
 		TAILQ_REMOVE(&dc->streams, ds, link);
 		stream_free(ds);
 	}
-	pthread_mutex_destroy(&dc->lock);
+	mutex_destroy(&dc->lock);
 	free(dc);
 	return NULL;
 }
@@ -89,7 +89,7 @@ void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns)
 	struct dir_stream *ds;
 
 	for (;;) {
-		pthread_mutex_lock(&dc->lock);
+		mutex_lock(&dc->lock);
 		ds = TAILQ_LAST(&dc->streams, dir_list);
 		if (ds && clock_age(now, ds->idle_ns) > idle_ns) {
 			TAILQ_REMOVE(&dc->streams, ds, link);
@@ -97,7 +97,7 @@ void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns)
 		} else {
 			ds = NULL;
 		}
-		pthread_mutex_unlock(&dc->lock);
+		mutex_unlock(&dc->lock);
 		if (!ds)
 			return;
 		stream_free(ds);
@@ -120,7 +120,7 @@ static struct dir_stream *take(struct dir_cache *dc, const struct obj *dir, uint
 {
 	struct dir_stream *ds;
 
-	pthread_mutex_lock(&dc->lock);
+	mutex_lock(&dc->lock);
 	TAILQ_FOREACH (ds, &dc->streams, link)
 		if (ds->cookie == cookie && handle_id_equal(&ds->id, &dir->id))
 			break;
@@ -128,7 +128,7 @@ static struct dir_stream *take(struct dir_cache *dc, const struct obj *dir, uint
 		TAILQ_REMOVE(&dc->streams, ds, link);
 		dc->n--;
 	}
-	pthread_mutex_unlock(&dc->lock);
+	mutex_unlock(&dc->lock);
 	return ds;
 }
 
@@ -217,14 +217,14 @@ void dir_close(struct dir_cache *dc, struct dir_stream *ds, bool keep)
 		return;
 	}
 	ds->idle_ns = clock_coarse_ns();
-	pthread_mutex_lock(&dc->lock);
+	mutex_lock(&dc->lock);
 	TAILQ_INSERT_HEAD(&dc->streams, ds, link);
 	if (++dc->n > dc->max) {
 		old = TAILQ_LAST(&dc->streams, dir_list);
 		TAILQ_REMOVE(&dc->streams, old, link);
 		dc->n--;
 	}
-	pthread_mutex_unlock(&dc->lock);
+	mutex_unlock(&dc->lock);
 	if (old)
 		stream_free(old);
 }

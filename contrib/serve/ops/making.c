@@ -7,13 +7,13 @@
 #include "contrib/serve/ops/making.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "contrib/serve/state/record.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define NOTES 128 /* further operations at the same time are not noted */
@@ -35,9 +35,9 @@ struct notes {
 };
 
 struct making {
-	pthread_mutex_t lock; /* of the notes */
+	struct mutex lock;
 	struct record record;
-	struct notes *r;
+	struct notes *r PT_GUARDED_BY(lock);
 };
 
 /* Takes over the notes of the run before. */
@@ -65,7 +65,7 @@ struct making *making_new(const char *path)
 		free(m);
 		return NULL;
 	}
-	pthread_mutex_init(&m->lock, NULL);
+	mutex_init(&m->lock);
 	take_over(m);
 	return m;
 }
@@ -74,10 +74,10 @@ struct making *making_free(struct making *m)
 {
 	if (!m)
 		return NULL;
+	mutex_destroy(&m->lock);
 	for (unsigned i = 0; i < NOTES; i++)
 		m->r->note[i].state = NOTE_FREE;
 	record_close(&m->record);
-	pthread_mutex_destroy(&m->lock);
 	free(m);
 	return NULL;
 }
@@ -88,7 +88,7 @@ bool making_was_killed(const struct making *m)
 }
 
 /* A free note, or one of an earlier run that no client has claimed. */
-static struct note *find_room_locked(struct making *m)
+static struct note *find_room_locked(struct making *m) REQUIRES(m->lock)
 {
 	struct note *left = NULL;
 
@@ -109,7 +109,7 @@ int making_begin(struct making *m, const struct making_what *w)
 
 	if (!m || w->name.len > NFS_NAME_MAX)
 		return -1;
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	n = find_room_locked(m);
 	if (n) {
 		n->state = NOTE_FREE;
@@ -123,7 +123,7 @@ int making_begin(struct making *m, const struct making_what *w)
 		clock_gettime(CLOCK_REALTIME_COARSE, &n->since);
 		atomic_store_explicit(&n->state, NOTE_UNDER_WAY, memory_order_release);
 	}
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	return n ? (int)(n - m->r->note) : -1;
 }
 
@@ -134,7 +134,7 @@ static bool same_name(const struct note *n, const struct making_what *w)
 }
 
 /* The name is taken for good: strikes out all notes for the name. */
-static void strike_out_locked(struct making *m, const struct making_what *w)
+static void strike_out_locked(struct making *m, const struct making_what *w) REQUIRES(m->lock)
 {
 	for (unsigned i = 0; i < NOTES; i++) {
 		struct note *n = &m->r->note[i];
@@ -150,7 +150,7 @@ void making_end(struct making *m, int note, const struct making_what *w, bool ma
 
 	if (!m)
 		return;
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	if (made)
 		strike_out_locked(m, w);
 	n = note < 0 ? NULL : &m->r->note[note];
@@ -158,7 +158,7 @@ void making_end(struct making *m, int note, const struct making_what *w, bool ma
 	if (n && n->state == NOTE_UNDER_WAY && same_name(n, w) && n->type == w->type &&
 		memcmp(&n->mark, &w->mark, sizeof(n->mark)) == 0)
 		n->state = NOTE_FREE;
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 }
 
 static bool equal(const struct statx_timestamp *a, const struct statx_timestamp *b)
@@ -186,7 +186,7 @@ bool making_claim(struct making *m, const struct making_what *w, const struct st
 
 	if (!m)
 		return false;
-	pthread_mutex_lock(&m->lock);
+	mutex_lock(&m->lock);
 	for (unsigned i = 0; i < NOTES && !claimed; i++) {
 		const struct note *n = &m->r->note[i];
 
@@ -196,6 +196,6 @@ bool making_claim(struct making *m, const struct making_what *w, const struct st
 	}
 	if (claimed)
 		strike_out_locked(m, w);
-	pthread_mutex_unlock(&m->lock);
+	mutex_unlock(&m->lock);
 	return claimed;
 }

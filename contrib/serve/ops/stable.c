@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -18,6 +17,7 @@
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/state/open.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 /* A file with data that no sync has covered yet. */
@@ -42,18 +42,18 @@ struct stable {
 	uint64_t root_dev;
 	int root_fd; /* a descriptor for syncfs(); -1: none */
 
-	pthread_mutex_t lock;
-	pthread_cond_t work;		 /* a job came, or stop */
-	pthread_cond_t synced;		 /* a sync has ended */
-	struct job_list queue;		 /* lock: the oldest first */
-	struct job_list ended;		 /* lock: a worker is to call done() of each */
-	TAILQ_HEAD(, unstable) unstable; /* lock */
-	unsigned nunstable;		 /* lock */
+	struct mutex lock;
+	pthread_cond_t work;			/* a job came, or stop */
+	pthread_cond_t synced;			/* a sync has ended */
+	struct job_list queue GUARDED_BY(lock); /* the oldest first */
+	struct job_list ended GUARDED_BY(lock); /* a worker is to call done() of each */
+	GUARDED_BY(lock) TAILQ_HEAD(, unstable) unstable;
+	unsigned nunstable GUARDED_BY(lock);
 	unsigned max_unstable;
-	uint64_t verf; /* lock: of the run; with the object's count added: a file's */
-	struct obj *failed[STABLE_FAILED]; /* lock: referenced: the files with a count */
-	unsigned nfailed;		   /* lock */
-	bool stop;			   /* lock */
+	uint64_t verf GUARDED_BY(lock); /* of the run; with the object's count added: a file's */
+	struct obj *failed[STABLE_FAILED] GUARDED_BY(lock); /* referenced: the files with a count */
+	unsigned nfailed GUARDED_BY(lock);
+	bool stop GUARDED_BY(lock);
 	unsigned nthreads;
 	pthread_t thread[];
 };
@@ -84,7 +84,7 @@ struct stable *stable_new(struct obj_table *objs, unsigned nthreads, bool async)
 	}
 	s->objs = objs;
 	s->async = async;
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	pthread_cond_init(&s->work, NULL);
 	pthread_cond_init(&s->synced, NULL);
 	TAILQ_INIT(&s->queue);
@@ -109,7 +109,7 @@ static void unstable_free(struct stable *s, struct unstable *u)
 	free(u);
 }
 
-static struct unstable *take_unstable_locked(struct stable *s, struct obj *o)
+static struct unstable *take_unstable_locked(struct stable *s, struct obj *o) REQUIRES(s->lock)
 {
 	struct unstable *u = o->unstable;
 
@@ -125,12 +125,13 @@ struct stable *stable_free(struct stable *s)
 
 	if (!s)
 		return NULL;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	s->stop = true;
 	pthread_cond_broadcast(&s->work);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	while (s->nthreads)
 		pthread_join(s->thread[--s->nthreads], NULL);
+	mutex_destroy(&s->lock);
 	while ((u = TAILQ_FIRST(&s->unstable)) != NULL)
 		unstable_free(s, take_unstable_locked(s, u->o));
 	while (s->nfailed)
@@ -139,7 +140,6 @@ struct stable *stable_free(struct stable *s)
 		close(s->root_fd);
 	pthread_cond_destroy(&s->synced);
 	pthread_cond_destroy(&s->work);
-	pthread_mutex_destroy(&s->lock);
 	free(s);
 	return NULL;
 }
@@ -147,18 +147,18 @@ struct stable *stable_free(struct stable *s)
 /* --- data ----------------------------------------------------------------------------------------
  */
 
-/* Makes o a file with unstable data. The lock is held; it is dropped for a moment. */
-static void watch_locked(struct stable *s, struct obj *o, int fd)
+/* Makes o a file with unstable data. The lock is dropped for a moment. */
+static void watch_locked(struct stable *s, struct obj *o, int fd) REQUIRES(s->lock)
 {
 	struct unstable *u;
 
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	u = calloc(1, sizeof(*u));
 	if (u) {
 		u->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		u->o = obj_ref(s->objs, o);
 	}
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (u && u->fd >= 0 && !o->unstable && s->nunstable < s->max_unstable) {
 		o->unstable = u;
 		TAILQ_INSERT_TAIL(&s->unstable, u, link);
@@ -174,6 +174,7 @@ static void watch_locked(struct stable *s, struct obj *o, int fd)
 }
 
 static void get_verf_locked(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF])
+	REQUIRES(s->lock)
 {
 	uint64_t now = s->verf + o->failed;
 
@@ -183,7 +184,7 @@ static void get_verf_locked(struct stable *s, const struct obj *o, uint8_t verf[
 /* A sync of o's data has failed: changes o's verifier. Objects that need not be kept any longer are
  * added to drop, which has room for STABLE_FAILED. The caller drops the references without the
  * lock. Returns the number of objects. */
-static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[])
+static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[]) REQUIRES(s->lock)
 {
 	unsigned n = 0;
 
@@ -203,7 +204,7 @@ static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[
 }
 
 /* Forgets o's count: o is not kept any longer. */
-static void unfail_locked(struct stable *s, struct obj *o)
+static void unfail_locked(struct stable *s, struct obj *o) REQUIRES(s->lock)
 {
 	unsigned i = 0;
 
@@ -217,7 +218,7 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 {
 	struct unstable *u;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (!o->unstable)
 		watch_locked(s, o, fd);
 	get_verf_locked(s, o, verf); /* before the write: a later failed sync may lose its data */
@@ -227,7 +228,7 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 		u->writes++;
 		u->wrote_ns = clock_coarse_ns();
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return u != NULL;
 }
 
@@ -235,10 +236,10 @@ bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VER
 {
 	bool alone;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	alone = !o->unstable;
 	get_verf_locked(s, o, verf);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return alone;
 }
 
@@ -252,13 +253,13 @@ void stable_forget(struct stable *s, struct obj *o)
 	struct unstable *u = NULL;
 	bool kept;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (o->unstable && !o->unstable->writers && !o->syncing)
 		u = take_unstable_locked(s, o);
 	kept = o->failed;
 	if (kept)
 		unfail_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	unstable_free(s, u);
 	if (kept)
 		obj_unref(s->objs, o); /* not the last reference: the caller has one */
@@ -268,17 +269,17 @@ bool stable_synced(struct stable *s, const struct obj *o)
 {
 	bool yes;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	yes = o->synced;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return yes;
 }
 
 void stable_verf(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF])
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	get_verf_locked(s, o, verf);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 /* --- syncs ---------------------------------------------------------------------------------------
@@ -329,7 +330,7 @@ static struct obj *job_obj(const struct stable_job *job)
 }
 
 /* Moves all jobs that wait for o from the queue to jobs. */
-static void collect_locked(struct stable *s, struct obj *o, struct job_list *jobs)
+static void collect_locked(struct stable *s, struct obj *o, struct job_list *jobs) REQUIRES(s->lock)
 {
 	struct stable_job *job, *next;
 
@@ -344,7 +345,7 @@ static void collect_locked(struct stable *s, struct obj *o, struct job_list *job
 
 /* Has a sync of the job's object failed since the job's data was written? The kernel reports a
  * failed write-back once, so that sync may have had the only report about the data. */
-static bool is_lost_locked(struct stable *s, const struct stable_job *job)
+static bool is_lost_locked(struct stable *s, const struct stable_job *job) REQUIRES(s->lock)
 {
 	const struct stable_set *set = &job->set;
 	uint8_t verf[STABLE_VERF];
@@ -355,7 +356,7 @@ static bool is_lost_locked(struct stable *s, const struct stable_job *job)
 
 /* The sync that jobs waited for has ended with r. A job with a further object goes back to the
  * queue. With an error, or without a further object, the job stays in jobs. */
-static void advance_locked(struct stable *s, int r, struct job_list *jobs)
+static void advance_locked(struct stable *s, int r, struct job_list *jobs) REQUIRES(s->lock)
 {
 	struct stable_job *job, *next;
 
@@ -383,23 +384,23 @@ static void job_end(struct stable *s, struct stable_job *job)
 	job->done(job, job->err);
 }
 
-/* Calls done() of ended jobs. The lock is held; it is dropped meanwhile. */
-static void end_locked(struct stable *s)
+/* Calls done() of ended jobs. The lock is dropped meanwhile. */
+static void end_locked(struct stable *s) REQUIRES(s->lock)
 {
 	struct stable_job *job;
 
 	while ((job = TAILQ_FIRST(&s->ended)) != NULL) {
 		TAILQ_REMOVE(&s->ended, job, link);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		job_end(s, job);
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 	}
 }
 
 /* Syncs o for all jobs that wait for o. No other sync of o runs. Ended jobs may be left in
- * s->ended. fd: a descriptor of o to use if none is kept, or -1. The lock is held; it is dropped
+ * s->ended. fd: a descriptor of o to use if none is kept, or -1. The lock is dropped
  * meanwhile. */
-static void sync_locked(struct stable *s, struct obj *o, int fd)
+static void sync_locked(struct stable *s, struct obj *o, int fd) REQUIRES(s->lock)
 {
 	struct job_list jobs = TAILQ_HEAD_INITIALIZER(jobs);
 	struct unstable *u = o->unstable;
@@ -411,9 +412,9 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 	obj_ref(s->objs, o);
 	o->syncing = true;
 	collect_locked(s, o, &jobs);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	r = sync_now(s, o, u ? u->fd : fd);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	o->syncing = false;
 	o->synced = r == 0;
 	if (r < 0) {
@@ -432,7 +433,7 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 	if (!TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->ended))
 		pthread_cond_signal(&s->work); /* wakes a worker for jobs that still wait for o, or
 						  go on with the next object */
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (r < 0)
 		log_always_error(
 			"a sync failed (%s): clients that wrote %s are told to write it again",
@@ -441,7 +442,7 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 		obj_unref(s->objs, drop[--ndrop]);
 	unstable_free(s, u);
 	obj_unref(s->objs, o);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 }
 
 int stable_sync(struct stable *s, struct obj *o)
@@ -472,22 +473,22 @@ int stable_sync_by(struct stable *s, struct obj *o, int fd, const uint8_t *verf)
 	set_add(&job.set, o);
 	if (verf)
 		set_data(&job.set, 0, verf);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	TAILQ_INSERT_TAIL(&s->queue, &job, link);
 	while (!job.ended) {
 		if (o->syncing)
-			pthread_cond_wait(&s->synced, &s->lock);
+			cond_wait(&s->synced, &s->lock);
 		else
 			sync_locked(s, o, fd);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return job.err;
 }
 
 /* --- jobs ----------------------------------------------------------------------------------------
  */
 
-static struct stable_job *find_job_locked(struct stable *s)
+static struct stable_job *find_job_locked(struct stable *s) REQUIRES(s->lock)
 {
 	struct stable_job *job;
 
@@ -502,7 +503,7 @@ static void *worker(void *arg)
 	struct stable *s = arg;
 	struct stable_job *job;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	for (;;) {
 		end_locked(s);
 		job = find_job_locked(s);
@@ -511,10 +512,10 @@ static void *worker(void *arg)
 		else if (s->stop && TAILQ_EMPTY(&s->queue) && TAILQ_EMPTY(&s->ended))
 			break;
 		else
-			pthread_cond_wait(&s->work, &s->lock);
+			cond_wait(&s->work, &s->lock);
 	}
 	pthread_cond_broadcast(&s->work); /* other workers may wait for the queue to become empty */
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -549,10 +550,10 @@ void stable_finish(struct stable *s, struct stable_job *job)
 	job->at = 0;
 	job->err = job->set.err;
 	if (s->nthreads && job->set.n && !job->err) {
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		TAILQ_INSERT_TAIL(&s->queue, job, link);
 		pthread_cond_signal(&s->work);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		return;
 	}
 	for (; job->at < job->set.n && !job->err; job->at++)
@@ -571,7 +572,7 @@ void stable_age(struct stable *s, uint64_t idle_ns)
 	uint64_t now = clock_coarse_ns();
 	struct unstable *u;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	TAILQ_FOREACH (u, &s->unstable, link) {
 		struct stable_job *job;
 
@@ -586,5 +587,5 @@ void stable_age(struct stable *s, uint64_t idle_ns)
 		TAILQ_INSERT_TAIL(&s->queue, job, link);
 		pthread_cond_signal(&s->work);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }

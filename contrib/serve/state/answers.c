@@ -11,7 +11,6 @@
 #include "contrib/serve/state/answers.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,6 +18,7 @@
 #include "contrib/serve/state/record.h"
 #include "transport/clock.h"
 #include "transport/crc32c.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 
 #define BUCKETS 512
@@ -41,10 +41,11 @@ struct ring {
 };
 
 struct answers {
-	pthread_mutex_t lock;
+	struct mutex lock;
 	struct record record;
-	struct ring *ring;
-	int16_t first[BUCKETS], next[ANSWERS_MAX]; /* of earlier runs; -1: none */
+	struct ring *ring PT_GUARDED_BY(lock);
+	/* of earlier runs; -1: none */
+	int16_t first[BUCKETS] GUARDED_BY(lock), next[ANSWERS_MAX] GUARDED_BY(lock);
 };
 
 static uint32_t sum_of(const struct entry *e)
@@ -66,7 +67,7 @@ static unsigned bucket_of(const void *key, size_t len)
 }
 
 /* Indexes the entries of earlier runs, and begins a run. False: no random numbers. */
-static bool begin(struct answers *a)
+static bool begin(struct answers *a) REQUIRES(a->lock)
 {
 	struct ring *r = a->ring;
 
@@ -94,6 +95,7 @@ struct answers *answers_new(const char *path)
 	int r = a ? record_open(&a->record, path, MAGIC, sizeof(struct ring)) : -ENOMEM;
 
 	if (r == 0) {
+		mutex_init(&a->lock);
 		a->ring = a->record.map;
 		if (!begin(a)) {
 			record_close(&a->record);
@@ -108,7 +110,6 @@ struct answers *answers_new(const char *path)
 		free(a);
 		return NULL;
 	}
-	pthread_mutex_init(&a->lock, NULL);
 	return a;
 }
 
@@ -117,7 +118,7 @@ struct answers *answers_free(struct answers *a)
 	if (!a)
 		return NULL;
 	record_close(&a->record);
-	pthread_mutex_destroy(&a->lock);
+	mutex_destroy(&a->lock);
 	free(a);
 	return NULL;
 }
@@ -135,7 +136,7 @@ void answers_keep(struct answers *a, const void *key, size_t key_len, uint64_t s
 
 	if (!a || key_len > ANSWERS_KEY || len > ANSWERS_LEN)
 		return;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	r = a->ring;
 	e = &r->entry[r->next % ANSWERS_MAX];
 	e->crc = 0;
@@ -151,11 +152,12 @@ void answers_keep(struct answers *a, const void *key, size_t key_len, uint64_t s
 	memset(e->key + key_len, 0, ANSWERS_KEY - key_len);
 	memcpy(e->reply, reply, len);
 	e->crc = sum_of(e);
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 }
 
 /* The latest answer under key of an earlier run, or NULL. */
 static const struct entry *find_locked(const struct answers *a, const void *key, size_t key_len)
+	REQUIRES(a->lock)
 {
 	uint64_t now = clock_coarse_ns();
 	const struct entry *best = NULL;
@@ -178,7 +180,7 @@ bool answers_find(struct answers *a, const void *key, size_t key_len, struct ans
 
 	if (!a)
 		return false;
-	pthread_mutex_lock(&a->lock);
+	mutex_lock(&a->lock);
 	e = find_locked(a, key, key_len);
 	if (e) {
 		out->sum = e->sum;
@@ -186,6 +188,6 @@ bool answers_find(struct answers *a, const void *key, size_t key_len, struct ans
 		out->len = e->len;
 		memcpy(out->reply, e->reply, e->len);
 	}
-	pthread_mutex_unlock(&a->lock);
+	mutex_unlock(&a->lock);
 	return e != NULL;
 }

@@ -62,14 +62,14 @@ void client_note(struct state *s, struct client *c)
 	/* of two threads at once both wait for the file; a second entry does no harm */
 	grace_note(s->grace, &who, c->id);
 	atomic_store_explicit(&c->recorded, true, memory_order_release);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	gone = c->gone;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (gone) /* client_dispose() may have come before the note */
 		grace_forget(s->grace, c->id);
 }
 
-struct client *client_find_locked(struct state *s, uint64_t clientid)
+struct client *client_find_locked(struct state *s, uint64_t clientid) REQUIRES(s->lock)
 {
 	struct client *c;
 
@@ -88,14 +88,14 @@ void client_unref(struct state *s, struct client *c)
 
 	if (!c)
 		return;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	last = --c->refs == 0;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (!last)
 		return;
 	share_put(&s->share, c->holder);
-	pthread_mutex_destroy(&c->nlm_lock);
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->nlm_lock);
+	mutex_destroy(&c->lock);
 	free(c->tab);
 	free(c->owner);
 	free(c);

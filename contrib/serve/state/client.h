@@ -8,6 +8,7 @@
 
 #include "contrib/serve/state/tables.h"
 #include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/lock.h"
 #include "transport/quote.h"
 #include "transport/rpc/rpc.h"
 
@@ -24,15 +25,16 @@ struct client {
 	bool confirmed;		     /* state->lock */
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* a host that locks by NLM (nlm.h), without EXCHANGE_ID */
-	pthread_mutex_t nlm_lock;    /* outside all others; held while a restart ends the states */
-	uint32_t nlm_state;	     /* nlm_lock: of its status monitor; 0: unknown */
-	atomic_bool limit_said;	     /* the log has said that the client has too many opens */
-	atomic_bool recorded;	     /* it is in the record of clients (grace.h) */
-	bool gone;		     /* state->lock: out of the table */
-	unsigned refs;		     /* state->lock */
-	unsigned nsessions;	     /* state->lock */
-	uint32_t seq;		     /* state->lock: of the next CREATE_SESSION */
-	uint32_t cs_status;	     /* state->lock: answer to the last one, for a replay */
+	/* outside all others; held while a restart ends the states */
+	struct mutex nlm_lock ACQUIRED_BEFORE(lock);
+	uint32_t nlm_state GUARDED_BY(nlm_lock); /* of its status monitor; 0: unknown */
+	atomic_bool limit_said; /* the log has said that the client has too many opens */
+	atomic_bool recorded;	/* it is in the record of clients (grace.h) */
+	bool gone;		/* state->lock: out of the table */
+	unsigned refs;		/* state->lock */
+	unsigned nsessions;	/* state->lock */
+	uint32_t seq;		/* state->lock: of the next CREATE_SESSION */
+	uint32_t cs_status;	/* state->lock: answer to the last one, for a replay */
 	struct nfs4_create_session_res cs_res;
 	_Atomic uint64_t seen_ns; /* last SEQUENCE */
 	_Atomic uint32_t nopens;  /* opens, each with its descriptors */
@@ -43,18 +45,19 @@ struct client {
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
 
-	pthread_mutex_t lock;
-	struct st **tab; /* lock */
-	uint32_t ntab, nused, next_free;
+	struct mutex lock;
+	struct st **tab GUARDED_BY(lock);
+	uint32_t ntab GUARDED_BY(lock), nused GUARDED_BY(lock), next_free GUARDED_BY(lock);
 	_Atomic uint32_t nrevoked; /* of nused: delegations that were revoked; lock to change */
-	uint32_t stamp;		   /* makes stateids of a re-used place differ */
-	bool ended; /* lock: out of the table of clients, no state is put into tab any more */
+	uint32_t stamp GUARDED_BY(lock); /* makes stateids of a re-used place differ */
+	/* out of the table of clients, no state is put into tab any more */
+	bool ended GUARDED_BY(lock);
 };
 
 /* Are both of one flavor and, with AUTH_SYS, of one user? */
 bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
-/* A reference to a client record, or NULL. Called with state->lock held. */
-struct client *client_find_locked(struct state *s, uint64_t clientid);
+/* A reference to a client record, or NULL. */
+struct client *client_find_locked(struct state *s, uint64_t clientid) REQUIRES(s->lock);
 void client_unref(struct state *s, struct client *c);
 /* May c open or lock? reclaim: again, the same as before a restart of the server; otherwise anew.
  * NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */

@@ -15,7 +15,7 @@
 #include "contrib/serve/state/waiter.h"
 #include "transport/log.h"
 
-void client_remove_locked(struct state *s, struct client *c)
+void client_remove_locked(struct state *s, struct client *c) REQUIRES(s->lock)
 {
 	struct session *ses;
 
@@ -38,31 +38,31 @@ void client_drop_states(struct state *s, struct client *c)
 		struct obj *o;
 		struct st *st;
 
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		if (i >= c->ntab) {
-			pthread_mutex_unlock(&c->lock);
+			mutex_unlock(&c->lock);
 			return;
 		}
 		st = c->tab[i];
 		if (st)
 			st->refs++;
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!st)
 			continue;
 		o = st->obj;
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		if (st_remove(c, st)) {
 			ranges_drop_locked(st);
 			if (st->kind == ST_DELEG && !st->revoked)
 				deleg_end_locked(s, st);
 			else if (st->kind != ST_DELEG)
 				LIST_REMOVE(st, obj_link);
-			pthread_mutex_unlock(&o->lock);
+			mutex_unlock(&o->lock);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);
 			st_put(s, st); /* the table's reference */
 		} else {
-			pthread_mutex_unlock(&o->lock);
+			mutex_unlock(&o->lock);
 		}
 		st_put(s, st);
 	}
@@ -74,27 +74,28 @@ void client_dispose(struct state *s, struct client *c)
 
 	log_ctrl("client %s is forgotten", c->who);
 	for (;;) {
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		ses = TAILQ_FIRST(&c->sessions);
 		if (ses) {
 			TAILQ_REMOVE(&c->sessions, ses, client_link);
 			c->nsessions--;
 		}
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (!ses)
 			break;
 		session_set_back(ses, NULL);
 		session_put(s, ses);
 	}
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->ended = true;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	client_drop_states(s, c);
 	grace_forget(s->grace, c->id);
 	client_unref(s, c);
 }
 
 struct client *client_victim_locked(struct state *s, const struct share_holder *h, uint64_t spare)
+	REQUIRES(s->lock)
 {
 	struct client *c, *best = NULL;
 
@@ -106,6 +107,7 @@ struct client *client_victim_locked(struct state *s, const struct share_holder *
 }
 
 struct client *client_idle_locked(struct state *s, const struct share_holder *h, uint64_t spare)
+	REQUIRES(s->lock)
 {
 	struct client *c, *best = NULL;
 
@@ -121,7 +123,7 @@ uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t c
 	uint32_t status = NFS4_OK;
 	struct client *c;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
 	if (!c)
 		status = NFS4ERR_STALE_CLIENTID;
@@ -131,7 +133,7 @@ uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t c
 		status = NFS4ERR_CLIENTID_BUSY;
 	else
 		client_remove_locked(s, c);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (status == NFS4_OK)
 		client_dispose(s, c);
 	client_unref(s, c);
@@ -143,13 +145,13 @@ bool client_evict_expired(struct state *s, uint64_t clientid)
 	struct client *c;
 	bool removed = false;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
 	if (c && client_expired(s, c)) {
 		client_remove_locked(s, c);
 		removed = true;
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (removed)
 		client_dispose(s, c);
 	client_unref(s, c);
@@ -160,12 +162,12 @@ bool client_evict_own(struct state *s, uint64_t clientid)
 {
 	struct client *c, *own;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	own = client_find_locked(s, clientid);
 	c = own ? client_idle_locked(s, own->holder, clientid) : NULL;
 	if (c)
 		client_remove_locked(s, c);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (c)
 		client_dispose(s, c);
 	client_unref(s, own);
@@ -176,11 +178,11 @@ bool client_evict_one(struct state *s, uint64_t clientid)
 {
 	struct client *c;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_victim_locked(s, NULL, clientid);
 	if (c)
 		client_remove_locked(s, c);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (c)
 		client_dispose(s, c);
 	return c != NULL;

@@ -21,6 +21,7 @@
 #include "transport/log.h"
 
 static struct client *find_owner(struct state *s, const struct nfs4_opaque *owner, bool confirmed)
+	REQUIRES(s->lock)
 {
 	struct client *c;
 
@@ -31,7 +32,7 @@ static struct client *find_owner(struct state *s, const struct nfs4_opaque *owne
 	return NULL;
 }
 
-struct client *client_confirm_locked(struct state *s, struct client *c)
+struct client *client_confirm_locked(struct state *s, struct client *c) REQUIRES(s->lock)
 {
 	struct nfs4_opaque owner = {c->owner, c->owner_len};
 	struct client *old;
@@ -52,6 +53,7 @@ static void describe(struct client *c, const char *peer)
 
 static struct client *client_new_locked(struct state *s, const struct rpc_cred *cred,
 	const char *peer, struct share_holder *h, const struct nfs4_exchange_id_args *a)
+	REQUIRES(s->lock)
 {
 	struct client *c = calloc(1, sizeof(*c));
 
@@ -62,8 +64,8 @@ static struct client *client_new_locked(struct state *s, const struct rpc_cred *
 		free(c);
 		return NULL;
 	}
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_mutex_init(&c->nlm_lock, NULL);
+	mutex_init(&c->lock);
+	mutex_init(&c->nlm_lock);
 	memcpy(c->owner, a->ownerid.data, a->ownerid.len);
 	c->owner_len = a->ownerid.len;
 	memcpy(c->verf, a->verf, sizeof(c->verf));
@@ -85,6 +87,7 @@ static struct client *client_new_locked(struct state *s, const struct rpc_cred *
 
 /* The oldest unconfirmed record, and the number of unconfirmed records (of h, if not NULL). */
 static struct client *unconfirmed_locked(struct state *s, const struct share_holder *h, unsigned *n)
+	REQUIRES(s->lock)
 {
 	struct client *c, *oldest = NULL;
 
@@ -103,6 +106,7 @@ static struct client *unconfirmed_locked(struct state *s, const struct share_hol
  * not its full share, one of a holder with at least as many hosts. So a peer cannot take other
  * hosts' locks by making up hosts. */
 static struct client *vanished_locked(struct state *s, const struct share_holder *h)
+	REQUIRES(s->lock)
 {
 	bool own = share_is_full(&s->share, h, SHARE_NLM, 1);
 	uint64_t now = clock_coarse_ns(), held = share_held(&s->share, h, SHARE_NLM);
@@ -124,6 +128,7 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 /* Must a record go before h can have one more? The last argument receives the record to go; NULL:
  * none may go, and h gets no record. */
 static bool full_locked(struct state *s, const struct share_holder *h, struct client **who)
+	REQUIRES(s->lock)
 {
 	bool own = share_is_full(&s->share, h, SHARE_CLIENTS, 1);
 	bool room = share_room(&s->share, h, SHARE_CLIENTS) > 0;
@@ -176,6 +181,7 @@ struct replaced {
 };
 
 static void replace_locked(struct state *s, struct client *c, struct replaced *gone)
+	REQUIRES(s->lock)
 {
 	client_remove_locked(s, c);
 	gone->c[gone->n++] = c;
@@ -184,7 +190,7 @@ static void replace_locked(struct state *s, struct client *c, struct replaced *g
 /* The cases of section 18.35.4, in its order. */
 static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, const char *peer,
 	struct share_holder *h, const struct nfs4_exchange_id_args *a, struct client **out,
-	struct replaced *gone)
+	struct replaced *gone) REQUIRES(s->lock)
 {
 	struct client *conf = find_owner(s, &a->ownerid, true);
 	struct client *unconf = find_owner(s, &a->ownerid, false);
@@ -220,6 +226,7 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 }
 
 static struct client *find_nlm_locked(struct state *s, const struct nfs4_opaque *owner)
+	REQUIRES(s->lock)
 {
 	struct client *c;
 
@@ -239,7 +246,7 @@ struct client *client_nlm(struct state *s, const char *peer, const struct share_
 	struct client *c, *gone = NULL;
 	struct share_holder *h = share_get(&s->share, who);
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = find_nlm_locked(s, owner);
 	make = make && h && !c;
 	if (make && share_room(&s->share, h, SHARE_NLM) == 0) {
@@ -263,7 +270,7 @@ struct client *client_nlm(struct state *s, const char *peer, const struct share_
 		atomic_store_explicit(&c->seen_ns, clock_coarse_ns(), memory_order_relaxed);
 	}
 	share_put(&s->share, h);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (gone)
 		client_dispose(s, gone);
 	return c;
@@ -283,7 +290,7 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
 	h = share_get(&s->share, who);
 	if (!h)
 		return NFS4ERR_DELAY;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	status = choose_record(s, cred, peer, h, a, &c, &gone);
 	if (status == NFS4_OK) {
 		r->clientid = c->id;
@@ -294,7 +301,7 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
 		r->protect = SP4_NONE;
 	}
 	share_put(&s->share, h);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	while (gone.n)
 		client_dispose(s, gone.c[--gone.n]);
 	return status;

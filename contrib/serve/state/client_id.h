@@ -17,9 +17,9 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
  * its locks have no lease. NULL: no record, or no room. */
 struct client *client_nlm(struct state *s, const char *peer, const struct share_key *who,
 	const struct nfs4_opaque *owner, bool make);
-/* The client has been confirmed: removes older records of the same owner. state->lock held. Returns
+/* The client has been confirmed: removes older records of the same owner. Returns
  * a list, linked by link, of records that the caller must give to client_dispose() after
  * unlocking. */
-struct client *client_confirm_locked(struct state *s, struct client *c);
+struct client *client_confirm_locked(struct state *s, struct client *c) REQUIRES(s->lock);
 
 #endif

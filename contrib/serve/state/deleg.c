@@ -31,7 +31,7 @@ struct delegs *delegs_new(uint32_t max_opens)
 	if (!d)
 		return NULL;
 	d->watches = -1;
-	pthread_mutex_init(&d->lock, NULL);
+	mutex_init(&d->lock);
 	TAILQ_INIT(&d->list);
 	STAILQ_INIT(&d->recalls);
 	TAILQ_INIT(&d->ready);
@@ -53,7 +53,7 @@ struct delegs *delegs_free(struct delegs *d)
 	}
 	if (d->watches >= 0)
 		close(d->watches);
-	pthread_mutex_destroy(&d->lock);
+	mutex_destroy(&d->lock);
 	free(d);
 	return NULL;
 }
@@ -99,7 +99,7 @@ void deleg_unwatch_locked(const struct state *s, const struct st *st)
 	deleg_watch_end(s->delegs->watches, st->deleg.wd);
 }
 
-void deleg_own_change_locked(struct state *s, struct obj *o, bool begins)
+void deleg_own_change_locked(struct state *s, struct obj *o, bool begins) REQUIRES(o->lock)
 {
 	int watches = s->delegs->watches;
 	struct st *st;
@@ -149,7 +149,7 @@ static void recall_disturbed(struct state *s, const struct deleg_seen *seen, boo
 	struct st *st, **all;
 	uint32_t n = 0, max;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	max = atomic_load_explicit(&d->n, memory_order_relaxed);
 	all = calloc(max ? max : 1, sizeof(struct st *));
 	TAILQ_FOREACH (st, &d->list, deleg.link) {
@@ -160,12 +160,12 @@ static void recall_disturbed(struct state *s, const struct deleg_seen *seen, boo
 		st_ref(st);
 		all[n++] = st;
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&all[i]->obj->lock);
+		mutex_lock(&all[i]->obj->lock);
 		if (!all[i]->closed && !all[i]->revoked)
 			deleg_recall_locked(s, all[i]);
-		pthread_mutex_unlock(&all[i]->obj->lock);
+		mutex_unlock(&all[i]->obj->lock);
 		st_put(s, all[i]);
 	}
 	free(all);
@@ -216,9 +216,9 @@ int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode)
 
 	if (atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
 		return -1;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	fd = deleg_dup_locked(o, by, mode);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return fd;
 }
 
@@ -231,11 +231,11 @@ void deleg_add_locked(struct state *s, struct st *st)
 	TAILQ_INIT(&st->deleg.asked);
 	TAILQ_INIT(&st->deleg.made);
 	atomic_fetch_add_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	TAILQ_INSERT_TAIL(&d->list, st, deleg.link);
 	atomic_fetch_add_explicit(&d->n, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&d->nwrite, deleg_writes(st), memory_order_relaxed);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void deleg_end_locked(struct state *s, struct st *st)
@@ -246,7 +246,7 @@ void deleg_end_locked(struct state *s, struct st *st)
 	LIST_REMOVE(st, obj_link);
 	deleg_unwatch_locked(s, st);
 	atomic_fetch_sub_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	TAILQ_REMOVE(&d->list, st, deleg.link);
 	atomic_fetch_sub_explicit(&d->n, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&d->nwrite, deleg_writes(st), memory_order_relaxed);
@@ -257,7 +257,7 @@ void deleg_end_locked(struct state *s, struct st *st)
 	if (!TAILQ_EMPTY(&st->deleg.asked))
 		atomic_store_explicit(&d->ready_any, true, memory_order_relaxed);
 	TAILQ_CONCAT(&d->ready, &st->deleg.asked, link);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 /* The holder has not returned st in time: revokes st, so that waiting clients can go on. */
@@ -266,17 +266,17 @@ static void take_away(struct state *s, struct st *st)
 	struct client *c = st->client;
 	bool mine;
 
-	pthread_mutex_lock(&st->obj->lock);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&st->obj->lock);
+	mutex_lock(&c->lock);
 	mine = !st->closed && !st->revoked;
 	if (mine) {
 		st->revoked = true;
 		c->nrevoked++;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (mine)
 		deleg_end_locked(s, st);
-	pthread_mutex_unlock(&st->obj->lock);
+	mutex_unlock(&st->obj->lock);
 	if (!mine)
 		return;
 	atomic_store_explicit(&c->no_delegs, true, memory_order_relaxed);
@@ -292,7 +292,7 @@ static uint32_t find(struct client *c, const struct obj *o, const struct nfs4_st
 	struct st *st = NULL;
 	uint32_t status;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	status = st_find_any_locked(c, o, sid, &st);
 	if (status == NFS4_OK && st->kind != ST_DELEG)
 		status = NFS4ERR_BAD_STATEID;
@@ -300,7 +300,7 @@ static uint32_t find(struct client *c, const struct obj *o, const struct nfs4_st
 		status = revoked ? NFS4ERR_LOCKS_HELD : NFS4ERR_DELEG_REVOKED;
 	if (status == NFS4_OK)
 		st->refs++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	*out = status == NFS4_OK ? st : NULL;
 	return status;
 }
@@ -314,11 +314,11 @@ uint32_t deleg_return(
 
 	if (status != NFS4_OK)
 		return status;
-	pthread_mutex_lock(&st->obj->lock);
+	mutex_lock(&st->obj->lock);
 	mine = !st->revoked && st_remove(c, st);
 	if (mine)
 		deleg_end_locked(s, st);
-	pthread_mutex_unlock(&st->obj->lock);
+	mutex_unlock(&st->obj->lock);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);
@@ -357,10 +357,10 @@ bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind
 	n->sid = st->sid;
 	n->given = st->deleg.given;
 	n->referring = clock_age(clock_coarse_ns(), st->deleg.given_ns) < REFERRED_NS;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	STAILQ_INSERT_TAIL(&d->recalls, n, link);
 	atomic_fetch_add_explicit(&d->nrecalls, 1, memory_order_relaxed);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return true;
 }
 
@@ -371,10 +371,10 @@ void deleg_recall_locked(struct state *s, struct st *st)
 
 	st->obj->undelegated_ns = now + PEACE_NS;
 	if (!st->deleg.recalled_ns) {
-		pthread_mutex_lock(&d->lock);
+		mutex_lock(&d->lock);
 		st->deleg.recalled_ns = now;
 		atomic_fetch_add_explicit(&d->nrecalled, 1, memory_order_relaxed);
-		pthread_mutex_unlock(&d->lock);
+		mutex_unlock(&d->lock);
 	}
 	if (now >= st->deleg.again_ns && deleg_prepare_locked(s, st, NOTICE_RECALL))
 		st->deleg.again_ns = now + AGAIN_NS;
@@ -386,11 +386,11 @@ void deleg_recall_all(struct state *s, struct obj *o)
 
 	if (atomic_load_explicit(&s->delegs->n, memory_order_relaxed) == 0)
 		return;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		if (st->kind == ST_DELEG)
 			deleg_recall_locked(s, st);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid)
@@ -398,9 +398,9 @@ struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_state
 	struct st *st = NULL;
 	struct client *c;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (c)
 		find(c, NULL, sid, false, &st);
 	client_unref(s, c);
@@ -413,9 +413,9 @@ void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid
 
 	if (!st)
 		return;
-	pthread_mutex_lock(&st->obj->lock);
+	mutex_lock(&st->obj->lock);
 	st->deleg.again_ns = clock_coarse_ns() + REFUSED_NS;
-	pthread_mutex_unlock(&st->obj->lock);
+	mutex_unlock(&st->obj->lock);
 	st_put(s, st);
 }
 
@@ -426,10 +426,10 @@ void deleg_take_recalls(struct state *s, struct notices *out)
 	STAILQ_INIT(out);
 	if (atomic_load_explicit(&d->nrecalls, memory_order_relaxed) == 0)
 		return;
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	STAILQ_CONCAT(out, &d->recalls);
 	atomic_store_explicit(&d->nrecalls, 0, memory_order_relaxed);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 /* Returns up to AT_ONCE recalled delegations, each at most once for a `tick`. */
@@ -438,7 +438,7 @@ static unsigned recalled(struct delegs *d, uint64_t tick, struct st *out[AT_ONCE
 	struct st *st;
 	unsigned n = 0;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	TAILQ_FOREACH (st, &d->list, deleg.link) {
 		if (!st->deleg.recalled_ns || st->deleg.ticked_ns == tick)
 			continue;
@@ -448,7 +448,7 @@ static unsigned recalled(struct delegs *d, uint64_t tick, struct st *out[AT_ONCE
 		if (n == AT_ONCE)
 			break;
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return n;
 }
 
@@ -470,11 +470,11 @@ void deleg_tick(struct state *s)
 		for (unsigned i = 0; i < n; i++) {
 			struct st *st = some[i];
 
-			pthread_mutex_lock(&st->obj->lock);
+			mutex_lock(&st->obj->lock);
 			at = st->deleg.recalled_ns;
 			if (!st->closed && !st->revoked)
 				deleg_recall_locked(s, st);
-			pthread_mutex_unlock(&st->obj->lock);
+			mutex_unlock(&st->obj->lock);
 			if (clock_age(clock_coarse_ns(), at) > s->lease_s * NSEC_PER_SEC)
 				take_away(s, st);
 			st_put(s, st);

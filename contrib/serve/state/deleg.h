@@ -33,6 +33,7 @@
 
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/stateid.h"
+#include "transport/lock.h"
 
 /* --delegations */
 enum deleg_mode { DELEG_NONE, DELEG_READ, DELEG_WRITE };
@@ -46,14 +47,14 @@ struct delegs {
 	bool doubtful;	      /* the main thread's: SIGIO may have told of a lease */
 	uint32_t max;	      /* of all clients; likewise */
 	uint32_t max_client;  /* of one; likewise */
-	pthread_mutex_t lock;
-	TAILQ_HEAD(, st) list;	 /* not ended and not revoked; lock */
-	_Atomic uint32_t n;	 /* delegations; */
-	_Atomic uint32_t nwrite; /* to write; likewise */
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(, st) list; /* not ended and not revoked */
+	_Atomic uint32_t n;			/* delegations; */
+	_Atomic uint32_t nwrite;		/* to write; likewise */
 	_Atomic uint32_t nrecalled;
-	struct notices recalls; /* and inquiries, to be sent; lock */
+	struct notices recalls GUARDED_BY(lock); /* and inquiries, to be sent */
 	_Atomic uint32_t nrecalls;
-	struct inquiries ready; /* lock */
+	struct inquiries ready GUARDED_BY(lock);
 	atomic_bool ready_any;
 };
 
@@ -61,24 +62,25 @@ struct delegs {
 struct delegs *delegs_new(uint32_t max_opens);
 struct delegs *delegs_free(struct delegs *d); /* accepts NULL, returns NULL */
 
-/* Adds st, which the tables of its client and file list, to the delegations. obj->lock is held. */
-void deleg_add_locked(struct state *s, struct st *st);
+/* Adds st, which the tables of its client and file list, to the delegations. */
+void deleg_add_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock);
 /* Ends the delegation st, which the file lists: takes st off the list and off the file, and drops
- * the lease. The caller has taken st out of the client's table. obj->lock is held. */
-void deleg_end_locked(struct state *s, struct st *st);
-/* Another client or program wants a conflicting use. Recalls st. obj->lock is held. */
-void deleg_recall_locked(struct state *s, struct st *st);
+ * the lease. The caller has taken st out of the client's table. */
+void deleg_end_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock);
+/* Another client or program wants a conflicting use. Recalls st. */
+void deleg_recall_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock);
 /* Is st a write delegation? */
 bool deleg_writes(const struct st *st);
 /* Returns a duplicate of the descriptor of by's write delegation of o, if there is one and the
- * caller may do mode (R_OK, W_OK) to o; otherwise -1. obj->lock is held. */
-int deleg_dup_locked(struct obj *o, const struct client *by, int mode);
+ * caller may do mode (R_OK, W_OK) to o; otherwise -1. */
+int deleg_dup_locked(struct obj *o, const struct client *by, int mode) REQUIRES(o->lock);
 /* The same, with obj->lock not held. */
 int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode);
 /* A reference to the delegation sid, or NULL. */
 struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid);
-/* Prepares a call about st to the holder. obj->lock is held. False: there are too many. */
-bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind);
+/* Prepares a call about st to the holder. False: there are too many. */
+bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind)
+	REQUIRES(st->obj->lock);
 /* Recalls all delegations of o, and does not wait. */
 void deleg_recall_all(struct state *s, struct obj *o);
 /* DELEGRETURN. A status. */
@@ -105,10 +107,10 @@ bool deleg_disturbed(struct state *s);
 int deleg_lease(const struct state *s, struct st *st, int type);
 void deleg_unlease(const struct state *s, const struct st *st);
 /* The holder of a write delegation of o is about to change its attributes or names (begins), or has
- * done so. obj->lock is held. */
-void deleg_own_change_locked(struct state *s, struct obj *o, bool begins);
-/* Ends the watch of st on the file. obj->lock is held. */
-void deleg_unwatch_locked(const struct state *s, const struct st *st);
+ * done so. */
+void deleg_own_change_locked(struct state *s, struct obj *o, bool begins) REQUIRES(o->lock);
+/* Ends the watch of st on the file. */
+void deleg_unwatch_locked(const struct state *s, const struct st *st) REQUIRES(st->obj->lock);
 
 /* Takes all calls to be sent; the caller frees each. */
 void deleg_take_recalls(struct state *s, struct notices *out);

@@ -17,7 +17,7 @@
 /* Recalls the delegations that conflict with a use by the client `by`. looks: only write
  * delegations conflict. */
 static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct client *by,
-	bool looks, bool modifies, uint64_t *holder)
+	bool looks, bool modifies, uint64_t *holder) REQUIRES(o->lock)
 {
 	uint32_t status = NFS4_OK;
 	struct st *st;
@@ -56,12 +56,12 @@ uint32_t deleg_begin_use(
 		atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
 		return NFS4_OK;
 	do {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		status =
 			conflicts_locked(s, o, by, use == DELEG_LOOK, use == DELEG_MODIFY, &holder);
 		if (status == NFS4_OK && use != DELEG_LOOK && o->changing++ == 0)
 			deleg_own_change_locked(s, o, true);
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	} while (holder && client_evict_expired(s, holder));
 	return status;
 }
@@ -70,10 +70,10 @@ void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use)
 {
 	if (s->delegs->mode == DELEG_NONE || !S_ISREG(o->type) || use == DELEG_LOOK)
 		return;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	if (--o->changing == 0)
 		deleg_own_change_locked(s, o, false);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 bool deleg_hides(struct state *s, struct obj *o, const struct client *by)
@@ -83,15 +83,15 @@ bool deleg_hides(struct state *s, struct obj *o, const struct client *by)
 
 	if (atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
 		return false;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		hides |= st->kind == ST_DELEG && deleg_writes(st) && st->client != by;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return hides;
 }
 
 uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *by, uint32_t access,
-	uint32_t deny, uint64_t *holder)
+	uint32_t deny, uint64_t *holder) REQUIRES(o->lock)
 {
 	bool modifies = access & OPEN4_SHARE_ACCESS_WRITE;
 
@@ -108,9 +108,9 @@ static bool may_recall(const struct state *s, struct session *ses)
 {
 	bool works;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	works = ses->cb_proved && ses->cb_xprt && !ses->cb_down && ses->back.maxrequests;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	return works && grace_phase(s->grace) == GRACE_OVER;
 }
 
@@ -168,8 +168,8 @@ static bool may_stay(const struct st *st, const struct client *c, bool write)
 }
 
 /* Does no state of o conflict with a delegation to c? Otherwise *why (why_no_delegation4). */
-static bool free_locked(
-	struct obj *o, const struct client *c, bool write, bool reclaim, uint32_t *why)
+static bool free_locked(struct obj *o, const struct client *c, bool write, bool reclaim,
+	uint32_t *why) REQUIRES(o->lock)
 {
 	struct st *st;
 
@@ -220,7 +220,7 @@ static bool take_fd(
 }
 
 static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_stateid *sid,
-	const struct deleg_ask *ask, struct nfs4_delegation *d)
+	const struct deleg_ask *ask, struct nfs4_delegation *d) REQUIRES(deleg->obj->lock)
 {
 	struct client *c = deleg->client;
 	struct obj *o = deleg->obj;
@@ -229,10 +229,10 @@ static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_st
 	if (!free_locked(o, c, deleg_writes(deleg), ask->reclaim, &d->why))
 		return false;
 	d->why = WND4_RESOURCE;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (st_find_any_locked(c, o, sid, &open) != NFS4_OK || open->kind != ST_OPEN)
 		open = NULL; /* the open was closed meanwhile */
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!open || !st_count_open(s, deleg))
 		return false;
 	deleg->deleg.given = ask->by;
@@ -264,9 +264,9 @@ static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, 
 		return false;
 	}
 	st->access = write ? OPEN4_SHARE_ACCESS_BOTH : OPEN4_SHARE_ACCESS_READ;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	given = grant_locked(s, st, open, ask, d);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (!given)
 		st_put(s, st);
 	return given;

@@ -28,10 +28,10 @@ void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use);
 /* Has another client than `by` a write delegation of o? If so, only that client knows the file's
  * size and times. */
 bool deleg_hides(struct state *s, struct obj *o, const struct client *by);
-/* The client `by` opens o with that share access and deny; obj->lock is held. NFS4_OK, or
+/* The client `by` opens o with that share access and deny. NFS4_OK, or
  * NFS4ERR_DELAY with *holder (otherwise 0): the conflicting client, which may have expired. */
 uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *by, uint32_t access,
-	uint32_t deny, uint64_t *holder);
+	uint32_t deny, uint64_t *holder) REQUIRES(o->lock);
 
 /* The delegation that an OPEN asks for. */
 struct deleg_ask {

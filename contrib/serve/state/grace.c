@@ -11,7 +11,7 @@
  *
  * An entry from the file has no client ID until its client has reclaimed some state.
  *
- * lock guards everything but phase, which is read without it. lock is held over the writing of the
+ * lock is held over the writing of the
  * file, and no other lock is taken inside it.
  */
 #include "contrib/serve/state/grace.h"
@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@
 #include "contrib/serve/export/ident.h"
 #include "nfsproto/wire/nfs4.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/state_dir.h"
 
@@ -51,12 +51,12 @@ struct entry {
 struct grace {
 	atomic_int phase; /* enum grace_phase */
 	uint32_t lease_s;
-	pthread_mutex_t lock;
-	pthread_cond_t begun; /* the phase is not GRACE_STARTING any more */
-	char path[PATH_MAX];  /* empty: no record is kept */
-	bool failing;	      /* the last write failed, and the log has told so */
-	uint64_t start_ns;
-	LIST_HEAD(, entry) entries;
+	struct mutex lock;
+	pthread_cond_t begun;		      /* the phase is not GRACE_STARTING any more */
+	char path[PATH_MAX] GUARDED_BY(lock); /* empty: no record is kept */
+	bool failing GUARDED_BY(lock);	      /* the last write failed, and the log has told so */
+	uint64_t start_ns GUARDED_BY(lock);
+	GUARDED_BY(lock) LIST_HEAD(, entry) entries;
 };
 
 static void set_phase(struct grace *g, enum grace_phase phase)
@@ -75,7 +75,7 @@ struct grace *grace_new(uint32_t lease_s)
 
 	if (!g)
 		return NULL;
-	pthread_mutex_init(&g->lock, NULL);
+	mutex_init(&g->lock);
 	pthread_cond_init(&g->begun, NULL);
 	LIST_INIT(&g->entries);
 	g->lease_s = lease_s;
@@ -94,7 +94,7 @@ struct grace *grace_free(struct grace *g)
 		free(e);
 	}
 	pthread_cond_destroy(&g->begun);
-	pthread_mutex_destroy(&g->lock);
+	mutex_destroy(&g->lock);
 	free(g);
 	return NULL;
 }
@@ -119,7 +119,7 @@ static struct entry *entry_new(uint32_t flavor, uint32_t uid, const uint8_t *own
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-static int print_entries_locked(struct grace *g, FILE *f)
+static int print_entries_locked(struct grace *g, FILE *f) REQUIRES(g->lock)
 {
 	struct entry *e;
 
@@ -136,7 +136,7 @@ static int print_entries_locked(struct grace *g, FILE *f)
 }
 
 /* Makes the file to replace the record, with the content on stable storage. */
-static int write_new_locked(struct grace *g, const char *tmp)
+static int write_new_locked(struct grace *g, const char *tmp) REQUIRES(g->lock)
 {
 	FILE *f;
 	int fd, r;
@@ -159,7 +159,7 @@ static int write_new_locked(struct grace *g, const char *tmp)
 	return r;
 }
 
-static int replace_locked(struct grace *g)
+static int replace_locked(struct grace *g) REQUIRES(g->lock)
 {
 	char tmp[PATH_MAX + 8];
 	int r;
@@ -183,7 +183,7 @@ static int replace_locked(struct grace *g)
 
 /* Writes the record. The first of several failures in a row is logged: clients then cannot reclaim
  * after a restart. */
-static void save_locked(struct grace *g)
+static void save_locked(struct grace *g) REQUIRES(g->lock)
 {
 	int r = 0;
 
@@ -201,7 +201,7 @@ static void save_locked(struct grace *g)
 }
 
 /* Can the record be written? Logs a failure now, before the first client comes. */
-static void try_locked(struct grace *g)
+static void try_locked(struct grace *g) REQUIRES(g->lock)
 {
 	char tmp[PATH_MAX + 8];
 	int r;
@@ -246,7 +246,7 @@ static struct entry *parse_line(const char *line)
 }
 
 static struct entry *find_locked(struct grace *g, uint32_t flavor, uint32_t uid,
-	const uint8_t *owner, uint32_t len, bool old)
+	const uint8_t *owner, uint32_t len, bool old) REQUIRES(g->lock)
 {
 	struct entry *e;
 
@@ -258,7 +258,7 @@ static struct entry *find_locked(struct grace *g, uint32_t flavor, uint32_t uid,
 }
 
 /* Reads the lines. False: the file is no record, or is damaged. */
-static bool read_entries_locked(struct grace *g, FILE *f)
+static bool read_entries_locked(struct grace *g, FILE *f) REQUIRES(g->lock)
 {
 	char line[LINE_SIZE];
 	unsigned n = 0;
@@ -285,7 +285,7 @@ static bool read_entries_locked(struct grace *g, FILE *f)
 	return true;
 }
 
-static void load_locked(struct grace *g)
+static void load_locked(struct grace *g) REQUIRES(g->lock)
 {
 	int fd = open(g->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -322,7 +322,7 @@ static void strike_locked(struct entry *e)
 	free(e);
 }
 
-static void end_locked(struct grace *g)
+static void end_locked(struct grace *g) REQUIRES(g->lock)
 {
 	struct entry *e, *next;
 	unsigned lost = 0;
@@ -341,7 +341,7 @@ static void end_locked(struct grace *g)
 	set_phase(g, GRACE_OVER);
 }
 
-static bool anybody_waiting_locked(struct grace *g)
+static bool anybody_waiting_locked(struct grace *g) REQUIRES(g->lock)
 {
 	struct entry *e;
 
@@ -351,7 +351,7 @@ static bool anybody_waiting_locked(struct grace *g)
 	return false;
 }
 
-static void end_if_done_locked(struct grace *g)
+static void end_if_done_locked(struct grace *g) REQUIRES(g->lock)
 {
 	if (grace_phase(g) == GRACE_ON && !anybody_waiting_locked(g))
 		end_locked(g);
@@ -362,7 +362,7 @@ void grace_begin(struct grace *g, const char *path)
 	struct entry *e;
 	unsigned n = 0;
 
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	if (path) {
 		snprintf(g->path, sizeof(g->path), "%s", path);
 		load_locked(g);
@@ -373,7 +373,7 @@ void grace_begin(struct grace *g, const char *path)
 		n++;
 	set_phase(g, n ? GRACE_ON : GRACE_OVER);
 	pthread_cond_broadcast(&g->begun);
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 	if (n)
 		log_always_info(
 			"clients that may reclaim what they held before: %u. Until they have, or "
@@ -390,23 +390,23 @@ void grace_tick(struct grace *g, uint64_t now)
 
 	if (grace_phase(g) != GRACE_ON)
 		return;
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	lease = g->lease_s * NSEC_PER_SEC;
 	age = clock_age(now, g->start_ns);
 	LIST_FOREACH (e, &g->entries, link)
 		busy |= e->waiting && e->id && e->flavor != GRACE_NLM;
 	if (grace_phase(g) == GRACE_ON && age >= (busy ? 2 * lease : lease))
 		end_locked(g);
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 }
 
 enum grace_phase grace_begun(struct grace *g)
 {
 	if (grace_phase(g) == GRACE_STARTING) {
-		pthread_mutex_lock(&g->lock);
+		mutex_lock(&g->lock);
 		while (grace_phase(g) == GRACE_STARTING)
-			pthread_cond_wait(&g->begun, &g->lock);
-		pthread_mutex_unlock(&g->lock);
+			cond_wait(&g->begun, &g->lock);
+		mutex_unlock(&g->lock);
 	}
 	return grace_phase(g);
 }
@@ -419,7 +419,7 @@ bool grace_each_host(
 	bool ok;
 
 	/* copies, since fn may take long */
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	LIST_FOREACH (e, &g->entries, link)
 		room += e->waiting && e->flavor == GRACE_NLM;
 	host = calloc(room + 1, sizeof(struct entry *));
@@ -431,7 +431,7 @@ bool grace_each_host(
 		ok = host[n] != NULL;
 		n += ok;
 	}
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 	for (size_t i = 0; i < n; i++) {
 		fn(ctx, host[i]->owner, host[i]->owner_len);
 		free(host[i]);
@@ -446,9 +446,9 @@ bool grace_may_reclaim(struct grace *g, const struct grace_who *who)
 
 	if (grace_phase(g) != GRACE_ON)
 		return false;
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	ok = find_locked(g, who->cred->flavor, uid_of(who->cred), who->owner, who->owner_len, true);
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 	return ok;
 }
 
@@ -458,13 +458,13 @@ void grace_reclaimed(struct grace *g, const struct grace_who *who)
 
 	if (grace_phase(g) != GRACE_ON)
 		return;
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	e = find_locked(g, who->cred->flavor, uid_of(who->cred), who->owner, who->owner_len, true);
 	if (e) {
 		e->waiting = false; /* end_locked() removes the entry if it has no ID */
 		end_if_done_locked(g);
 	}
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 }
 
 void grace_note(struct grace *g, const struct grace_who *who, uint64_t clientid)
@@ -476,7 +476,7 @@ void grace_note(struct grace *g, const struct grace_who *who, uint64_t clientid)
 		return;
 	flavor = who->cred->flavor;
 	uid = uid_of(who->cred);
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	e = find_locked(g, flavor, uid, who->owner, who->owner_len, true);
 	if (e && !e->id) {
 		e->id = clientid; /* the file has the entry already */
@@ -488,7 +488,7 @@ void grace_note(struct grace *g, const struct grace_who *who, uint64_t clientid)
 			save_locked(g);
 		}
 	}
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 }
 
 void grace_forget(struct grace *g, uint64_t clientid)
@@ -497,7 +497,7 @@ void grace_forget(struct grace *g, uint64_t clientid)
 
 	if (!g)
 		return;
-	pthread_mutex_lock(&g->lock);
+	mutex_lock(&g->lock);
 	LIST_FOREACH (e, &g->entries, link)
 		if (e->id == clientid)
 			break;
@@ -506,5 +506,5 @@ void grace_forget(struct grace *g, uint64_t clientid)
 		save_locked(g);
 		end_if_done_locked(g);
 	}
-	pthread_mutex_unlock(&g->lock);
+	mutex_unlock(&g->lock);
 }

@@ -12,8 +12,9 @@
 
 #define WAIT_NS (2 * NSEC_PER_SEC)
 
-/* Makes all inquiries of list ready. delegs.lock is held. */
+/* Makes all inquiries of list ready. */
 static void ready_locked(struct delegs *d, struct inquiries *list, uint32_t status)
+	REQUIRES(d->lock)
 {
 	struct inquiry *q;
 
@@ -24,33 +25,33 @@ static void ready_locked(struct delegs *d, struct inquiries *list, uint32_t stat
 	TAILQ_CONCAT(&d->ready, list, link);
 }
 
-/* Asks the holder of st on behalf of all inquiries made since the last call. obj->lock is held. */
-static void ask_locked(struct state *s, struct st *st)
+/* Asks the holder of st on behalf of all inquiries made since the last call. */
+static void ask_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock)
 {
 	struct delegs *d = s->delegs;
 	bool sent = deleg_prepare_locked(s, st, NOTICE_GETATTR);
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (sent)
 		TAILQ_CONCAT(&st->deleg.asked, &st->deleg.made, link);
 	else
 		ready_locked(d, &st->deleg.made, NFS4ERR_DELAY);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	if (!sent)
 		deleg_recall_locked(s, st);
 }
 
 /* The holder has not answered: recalls the delegation. The inquirers come again when the holder has
- * returned it. obj->lock is held. */
-static void give_up_locked(struct state *s, struct st *st)
+ * returned it. */
+static void give_up_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock)
 {
 	struct delegs *d = s->delegs;
 
 	deleg_recall_locked(s, st);
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	ready_locked(d, &st->deleg.asked, NFS4ERR_DELAY);
 	ready_locked(d, &st->deleg.made, NFS4ERR_DELAY);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void inquiry_make(struct state *s, struct obj *o, const struct client *by, struct inquiry *q)
@@ -64,13 +65,13 @@ void inquiry_make(struct state *s, struct obj *o, const struct client *by, struc
 	q->said = false;
 	q->made_ns = clock_coarse_ns();
 	TAILQ_INSERT_TAIL(&one, q, link);
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		if (st->kind == ST_DELEG && deleg_writes(st) && st->client != by)
 			break;
 	if (st && st->deleg.recalled_ns)
 		deleg_recall_locked(s, st); /* sends another recall, now or soon */
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	if (!st || st->deleg.recalled_ns) {
 		ready_locked(d, &one, st ? (uint32_t)NFS4ERR_DELAY : NFS4_OK);
 		st = NULL;
@@ -78,19 +79,20 @@ void inquiry_make(struct state *s, struct obj *o, const struct client *by, struc
 		first = TAILQ_EMPTY(&st->deleg.asked) && TAILQ_EMPTY(&st->deleg.made);
 		TAILQ_CONCAT(&st->deleg.made, &one, link);
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	if (st && first)
 		ask_locked(s, st);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 static void answered_locked(struct state *s, struct st *st, uint64_t change, uint64_t size)
+	REQUIRES(st->obj->lock)
 {
 	struct delegs *d = s->delegs;
 	struct inquiry *q;
 	bool more;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	TAILQ_FOREACH (q, &st->deleg.asked, link) {
 		q->said = true;
 		q->change = change;
@@ -99,7 +101,7 @@ static void answered_locked(struct state *s, struct st *st, uint64_t change, uin
 	}
 	ready_locked(d, &st->deleg.asked, NFS4_OK);
 	more = !TAILQ_EMPTY(&st->deleg.made);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	if (more)
 		ask_locked(s, st);
 }
@@ -111,17 +113,17 @@ void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stat
 
 	if (!st) /* the delegation has ended, and its inquiries are ready */
 		return;
-	pthread_mutex_lock(&st->obj->lock);
+	mutex_lock(&st->obj->lock);
 	if (!change || size > INT64_MAX)
 		give_up_locked(s, st);
 	else
 		answered_locked(s, st, *change, size);
-	pthread_mutex_unlock(&st->obj->lock);
+	mutex_unlock(&st->obj->lock);
 	st_put(s, st);
 }
 
-/* Has an inquiry waited too long for st's holder? delegs.lock is held. */
-static bool overdue_locked(const struct st *st, uint64_t now)
+/* Has an inquiry waited too long for st's holder? */
+static bool overdue_locked(struct delegs *d, const struct st *st, uint64_t now) REQUIRES(d->lock)
 {
 	const struct inquiry *q = TAILQ_FIRST(&st->deleg.asked);
 
@@ -135,19 +137,19 @@ void inquiry_tick(struct state *s, bool all)
 	struct st *st;
 
 	for (;;) {
-		pthread_mutex_lock(&d->lock);
+		mutex_lock(&d->lock);
 		TAILQ_FOREACH (st, &d->list, deleg.link)
-			if (all ? !TAILQ_EMPTY(&st->deleg.asked) : overdue_locked(st, now))
+			if (all ? !TAILQ_EMPTY(&st->deleg.asked) : overdue_locked(d, st, now))
 				break;
 		if (st)
 			st_ref(st);
-		pthread_mutex_unlock(&d->lock);
+		mutex_unlock(&d->lock);
 		if (!st)
 			return;
-		pthread_mutex_lock(&st->obj->lock);
+		mutex_lock(&st->obj->lock);
 		if (!st->closed && !st->revoked)
 			give_up_locked(s, st);
-		pthread_mutex_unlock(&st->obj->lock);
+		mutex_unlock(&st->obj->lock);
 		st_put(s, st);
 	}
 }
@@ -160,13 +162,13 @@ bool inquiry_end_all(struct state *s)
 	if (!atomic_load_explicit(&d->ready_any, memory_order_relaxed))
 		return false;
 	for (;;) {
-		pthread_mutex_lock(&d->lock);
+		mutex_lock(&d->lock);
 		q = TAILQ_FIRST(&d->ready);
 		if (q)
 			TAILQ_REMOVE(&d->ready, q, link);
 		else
 			atomic_store_explicit(&d->ready_any, false, memory_order_relaxed);
-		pthread_mutex_unlock(&d->lock);
+		mutex_unlock(&d->lock);
 		if (!q)
 			return true;
 		q->done(q);

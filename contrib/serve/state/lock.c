@@ -52,7 +52,7 @@ static void describe(
  * passes *undo to st_put() after unlocking. */
 static uint32_t owner_state_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *op, const struct nfs4_opaque *owner, struct st **out,
-	struct st **undo)
+	struct st **undo) REQUIRES(o->lock)
 {
 	uint32_t status;
 	struct st *st;
@@ -75,12 +75,12 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, const stru
 		*undo = st;
 		return status;
 	}
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (op)
 		op->refs++;
 	st->open = op;
 	st->sid.seqid = 0; /* st_bump_locked() makes seqid 1 */
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	LIST_INSERT_HEAD(&o->states, st, obj_link);
 	*out = st;
 	return NFS4_OK;
@@ -91,7 +91,7 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, const stru
 static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *op, const struct nfs4_opaque *owner, const struct lock_want *w,
 	struct st **st, struct nfs4_lock_denied *d, uint8_t *denied_owner, uint64_t *blocker,
-	struct st **undo)
+	struct st **undo) REQUIRES(o->lock)
 {
 	const struct lock_range *range;
 	struct st *other = ranges_conflict_locked(o, c->id, owner, w, &range);
@@ -121,6 +121,7 @@ static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc
 static uint32_t set_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *named, const struct nfs4_lock_args *a, const struct lock_want *w,
 	struct nfs4_lock_res *r, uint8_t *denied_owner, uint64_t *blocker, struct st **undo)
+	REQUIRES(o->lock)
 {
 	struct st *op = a->new_owner ? named : named->open, *st = a->new_owner ? NULL : named;
 	struct nfs4_opaque owner = {named->owner, named->owner_len};
@@ -156,9 +157,9 @@ uint32_t lock_set(struct state *s, struct session *ses, const struct rpc_cred *b
 	if (status != NFS4_OK)
 		return status;
 	do {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		status = set_locked(s, c, by, o, named, a, &w, r, denied_owner, &blocker, &undo);
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 		st_put(s, undo);
 		undo = NULL;
 	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
@@ -188,13 +189,13 @@ uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 		return status;
 	do {
 		blocker = 0;
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		other = ranges_conflict_locked(o, c->id, &a->owner.owner, &w, &range);
 		if (other) {
 			blocker = other->client->id;
 			describe(other, range, d, denied_owner);
 		}
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
 	return blocker ? NFS4ERR_DENIED : NFS4_OK;
 }
@@ -210,18 +211,18 @@ uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 		status = st_get(c, o, &a->stateid, ST_LOCK, &st);
 	if (status != NFS4_OK)
 		return status;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	status = ranges_clear_locked(st, a->offset, last);
 	if (status == NFS4_OK)
 		st_bump_locked(st, out);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	waiter_released(s, o);
 	st_put(s, st);
 	return status;
 }
 
 static struct st *find_plain_locked(
-	struct obj *o, struct client *c, const struct nfs4_opaque *owner)
+	struct obj *o, struct client *c, const struct nfs4_opaque *owner) REQUIRES(o->lock)
 {
 	struct st *st;
 
@@ -233,7 +234,7 @@ static struct st *find_plain_locked(
 
 /* Removes the state of an owner without a range and without an open from the tables: no other call
  * would. The caller passes the result to st_put(); NULL: the state stays. */
-static struct st *retire_locked(struct client *c, struct st *st)
+static struct st *retire_locked(struct client *c, struct st *st) REQUIRES(st->obj->lock)
 {
 	if (!st || ranges_any_locked(st) || !st_remove(c, st))
 		return NULL;
@@ -250,12 +251,12 @@ uint32_t lock_set_plain(struct state *s, struct client *c, const struct rpc_cred
 	uint32_t status;
 
 	do {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		st = find_plain_locked(o, c, owner);
 		status = grant_locked(
 			s, c, by, o, NULL, owner, w, &st, d, denied_owner, &blocker, &undo);
 		empty = status == NFS4_OK || undo ? NULL : retire_locked(c, st);
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 		st_put(s, undo);
 		st_put(s, empty);
 		undo = NULL;
@@ -271,13 +272,13 @@ uint32_t lock_clear_plain(struct state *s, struct client *c, struct obj *o,
 	struct st *st, *empty = NULL;
 	uint32_t status = NFS4_OK;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	st = find_plain_locked(o, c, owner);
 	if (st)
 		status = ranges_clear_locked(st, first, last);
 	if (status == NFS4_OK)
 		empty = retire_locked(c, st);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	waiter_released(s, o);
 	st_put(s, empty);
 	return status;
@@ -290,11 +291,11 @@ uint32_t st_free(struct state *s, struct client *c, const struct nfs4_stateid *s
 	uint32_t status;
 	bool mine;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	status = st_find_locked(c, NULL, sid, &st);
 	if (status == NFS4_OK)
 		st->refs++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (status == NFS4ERR_DELEG_REVOKED && deleg_free_revoked(s, c, sid))
 		return NFS4_OK;
 	if (status != NFS4_OK)
@@ -304,11 +305,11 @@ uint32_t st_free(struct state *s, struct client *c, const struct nfs4_stateid *s
 		return NFS4ERR_LOCKS_HELD; /* an open or a delegation: section 18.38.3 */
 	}
 	o = st->obj;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	mine = !ranges_any_locked(st) && st_remove(c, st);
 	if (mine)
 		LIST_REMOVE(st, obj_link);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (mine)
 		st_put(s, st);
 	st_put(s, st);

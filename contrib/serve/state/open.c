@@ -24,7 +24,7 @@
 #include "transport/log.h"
 
 static struct st *find_owner_locked(
-	struct obj *o, struct client *c, const struct nfs4_opaque *owner)
+	struct obj *o, struct client *c, const struct nfs4_opaque *owner) REQUIRES(o->lock)
 {
 	struct st *st;
 
@@ -38,7 +38,7 @@ static struct st *find_owner_locked(
 /* Finds an open, other than self, with a conflict: the open denies `access`, or has an access in
  * `deny`. */
 static struct st *conflict_locked(
-	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
+	struct obj *o, const struct st *self, uint32_t access, uint32_t deny) REQUIRES(o->lock)
 {
 	struct st *st;
 
@@ -51,7 +51,7 @@ static struct st *conflict_locked(
 
 /* Opens o. A client with a write delegation gets a duplicate: a further open file would break the
  * lease. */
-static int open_as_locked(struct obj *o, const struct client *c, int flags)
+static int open_as_locked(struct obj *o, const struct client *c, int flags) REQUIRES(o->lock)
 {
 	int mode = flags == O_RDWR ? R_OK | W_OK : flags == O_WRONLY ? W_OK : R_OK;
 	int fd = deleg_dup_locked(o, c, mode);
@@ -61,7 +61,7 @@ static int open_as_locked(struct obj *o, const struct client *c, int flags)
 
 /* Opens o for reading, also for a caller that may only execute o: the client has to read the file
  * to execute it. The client itself must refuse other reads. */
-static int open_to_read(struct obj *o, const struct client *c)
+static int open_to_read(struct obj *o, const struct client *c) REQUIRES(o->lock)
 {
 	int fd = open_as_locked(o, c, O_RDONLY);
 
@@ -76,6 +76,7 @@ static int open_to_read(struct obj *o, const struct client *c)
 /* Gives st the descriptors for access. *given (-1: none): an open descriptor, for reading and
  * writing if rdwr, otherwise for reading. *given is -1 afterwards if st took it. 0 or -errno. */
 static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr)
+	REQUIRES(st->obj->lock)
 {
 	int fd;
 
@@ -144,7 +145,7 @@ static bool needs_second(const struct st *st, uint32_t access)
 }
 
 static uint32_t widen_locked(struct state *s, struct st *st, uint32_t access, uint32_t deny,
-	int *fd, bool rdwr, struct nfs4_stateid *out)
+	int *fd, bool rdwr, struct nfs4_stateid *out) REQUIRES(st->obj->lock)
 {
 	int r;
 
@@ -161,7 +162,7 @@ static uint32_t widen_locked(struct state *s, struct st *st, uint32_t access, ui
 
 static uint32_t first_open_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, const struct nfs4_opaque *owner, uint32_t access, uint32_t deny, int *fd,
-	bool rdwr, struct nfs4_stateid *out, struct st **undo)
+	bool rdwr, struct nfs4_stateid *out, struct st **undo) REQUIRES(o->lock)
 {
 	struct st *st = st_alloc(c, by, obj_ref(s->objs, o), ST_OPEN, owner->data, owner->len);
 	uint32_t status;
@@ -198,7 +199,7 @@ uint32_t st_open(struct state *s, struct client *c, const struct rpc_cred *by, s
 
 	client_note(s, c);
 	do {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		st = find_owner_locked(o, c, owner);
 		other = conflict_locked(o, st, access, deny);
 		blocker = 0;
@@ -216,7 +217,7 @@ uint32_t st_open(struct state *s, struct client *c, const struct rpc_cred *by, s
 			status = first_open_locked(
 				s, c, by, o, owner, access, deny, &fd, fd_rdwr, out, &undo);
 		}
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
 	st_put(s, undo);
 	if (fd >= 0)
@@ -234,7 +235,7 @@ uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct
 
 	if (status != NFS4_OK)
 		return status;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	mine = st_remove(c, st);
 	if (mine) {
 		LIST_REMOVE(st, obj_link);
@@ -248,7 +249,7 @@ uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct
 			}
 		}
 	}
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (!LIST_EMPTY(&locks))
 		waiter_released(s, o);
 	while ((l = LIST_FIRST(&locks)) != NULL) {
@@ -270,7 +271,7 @@ uint32_t st_downgrade(struct state *s, struct client *c, struct obj *o,
 
 	if (status != NFS4_OK)
 		return status;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	if (access == 0 || (access & ~st->access) || (deny & ~st->deny)) {
 		status = NFS4ERR_INVAL;
 	} else {
@@ -278,7 +279,7 @@ uint32_t st_downgrade(struct state *s, struct client *c, struct obj *o,
 		st->deny = deny;
 		st_bump_locked(st, out);
 	}
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	st_put(s, st);
 	return status;
 }
@@ -290,13 +291,13 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 	uint32_t status;
 
 	*fd = -1;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	status = st_find_locked(c, o, sid, &st);
 	if (status == NFS4_OK) /* a LOCK under way may not have set st->open yet */
 		op = st->kind == ST_LOCK ? st->open : st;
 	if (op)
 		st->refs++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!op)
 		return status == NFS4_OK ? (uint32_t)NFS4ERR_BAD_STATEID : status;
 	if (write && op->access & OPEN4_SHARE_ACCESS_WRITE)
@@ -312,11 +313,11 @@ bool st_writes(const struct client *c, struct obj *o)
 	bool found = false;
 	struct st *st;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		if (st->kind == ST_OPEN && st->client == c && st->fd_w >= 0)
 			found = true;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return found;
 }
 
@@ -327,12 +328,12 @@ uint32_t st_anonymous_ok(struct state *s, struct obj *o, bool write)
 
 	if (grace_phase(s->grace) != GRACE_OVER)
 		return NFS4ERR_GRACE;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		if (st->kind == ST_OPEN &&
 			st->deny & (write ? OPEN4_SHARE_DENY_WRITE : OPEN4_SHARE_DENY_READ))
 			status = NFS4ERR_LOCKED;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return status;
 }
 
@@ -341,13 +342,13 @@ int st_any_fd(struct obj *o)
 	struct st *st;
 	int fd = -1;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link) {
 		if (st->kind != ST_LOCK && (st->fd_w >= 0 || st->fd_r >= 0)) {
 			fd = fcntl(st->fd_w >= 0 ? st->fd_w : st->fd_r, F_DUPFD_CLOEXEC, 0);
 			break;
 		}
 	}
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return fd;
 }

@@ -11,7 +11,7 @@
 #define RANGES_MAX 4096 /* of one lock owner on one file */
 
 /* The ranges of st have changed. before: the former number of ranges. */
-static void recount(struct st *st, uint32_t before)
+static void recount(struct st *st, uint32_t before) REQUIRES(st->obj->lock)
 {
 	atomic_fetch_add_explicit(
 		&st->client->nranges, st->ranges.n - before, memory_order_relaxed);
@@ -22,7 +22,7 @@ static void recount(struct st *st, uint32_t before)
 }
 
 /* May st get another range? */
-static bool may_grow(const struct st *st)
+static bool may_grow(const struct st *st) REQUIRES(st->obj->lock)
 {
 	struct share *s = st->client->share;
 
@@ -32,7 +32,7 @@ static bool may_grow(const struct st *st)
 	       share_part_room(s, st->part, SHARE_RANGES) > 0;
 }
 
-void ranges_drop_locked(struct st *st)
+void ranges_drop_locked(struct st *st) REQUIRES(st->obj->lock)
 {
 	uint32_t before = st->ranges.n;
 
@@ -40,7 +40,7 @@ void ranges_drop_locked(struct st *st)
 	recount(st, before);
 }
 
-bool ranges_any_locked(const struct st *st)
+bool ranges_any_locked(const struct st *st) REQUIRES(st->obj->lock)
 {
 	return st->ranges.n > 0;
 }
@@ -51,7 +51,7 @@ bool lock_type_writes(uint32_t type)
 }
 
 struct st *ranges_conflict_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
-	const struct lock_want *w, const struct lock_range **range)
+	const struct lock_want *w, const struct lock_range **range) REQUIRES(o->lock)
 {
 	struct st *st;
 
@@ -67,7 +67,7 @@ struct st *ranges_conflict_locked(struct obj *o, uint64_t clientid, const struct
 }
 
 bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
-	const struct lock_want *w)
+	const struct lock_want *w) REQUIRES(o->lock)
 {
 	const struct lock_range *range;
 
@@ -75,7 +75,7 @@ bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaq
 }
 
 /* Allows st's next change to add ranges, and makes room for them. */
-static uint32_t make_room(struct st *st)
+static uint32_t make_room(struct st *st) REQUIRES(st->obj->lock)
 {
 	if (!may_grow(st)) /* waiting does not help an owner that has too many itself */
 		return NFS4ERR_SERVERFAULT;
@@ -83,7 +83,7 @@ static uint32_t make_room(struct st *st)
 }
 
 /* There is room. */
-static void clear(struct st *st, uint64_t first, uint64_t last)
+static void clear(struct st *st, uint64_t first, uint64_t last) REQUIRES(st->obj->lock)
 {
 	uint32_t before = st->ranges.n;
 
@@ -91,7 +91,7 @@ static void clear(struct st *st, uint64_t first, uint64_t last)
 	recount(st, before);
 }
 
-uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last)
+uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last) REQUIRES(st->obj->lock)
 {
 	uint32_t status = NFS4_OK;
 
@@ -111,6 +111,7 @@ static bool is_other(const struct st *st, const struct st *mine)
 }
 
 uint32_t ranges_add_locked(struct obj *o, struct st *mine, const struct lock_want *w)
+	REQUIRES(o->lock)
 {
 	uint32_t status = make_room(mine), before = mine->ranges.n;
 	struct st *st;
@@ -130,6 +131,7 @@ uint32_t ranges_add_locked(struct obj *o, struct st *mine, const struct lock_wan
 }
 
 bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner)
+	REQUIRES(o->lock)
 {
 	struct st *st;
 

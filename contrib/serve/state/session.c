@@ -25,13 +25,13 @@ static unsigned bucket(const struct nfs4_sessionid *id)
 	return n % STATE_BUCKETS;
 }
 
-void session_link_locked(struct state *s, struct client *c, struct session *ses)
+void session_link_locked(struct state *s, struct client *c, struct session *ses) REQUIRES(s->lock)
 {
 	c->refs++;
 	TAILQ_INSERT_HEAD(&s->sessions, ses, link);
-	pthread_rwlock_wrlock(&s->index_lock);
+	rwlock_wrlock(&s->index_lock);
 	LIST_INSERT_HEAD(&s->index[bucket(&ses->id)], ses, index_link);
-	pthread_rwlock_unlock(&s->index_lock);
+	rwlock_unlock(&s->index_lock);
 	TAILQ_INSERT_TAIL(&c->sessions, ses, client_link);
 	c->nsessions++;
 	s->nsessions++;
@@ -42,20 +42,21 @@ void session_ref(struct session *ses)
 	atomic_fetch_add_explicit(&ses->refs, 1, memory_order_relaxed);
 }
 
-void session_unlink_locked(struct state *s, struct session *ses)
+void session_unlink_locked(struct state *s, struct session *ses) REQUIRES(s->lock)
 {
 	TAILQ_REMOVE(&s->sessions, ses, link);
 	s->nsessions--;
 	ses->dead = true;
-	pthread_rwlock_wrlock(&s->index_lock);
+	rwlock_wrlock(&s->index_lock);
 	LIST_REMOVE(ses, index_link);
-	pthread_rwlock_unlock(&s->index_lock);
+	rwlock_unlock(&s->index_lock);
 }
 
 static void session_free(struct session *ses)
 {
 	struct notice *n;
 
+	mutex_destroy(&ses->lock);
 	while ((n = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		free(n);
@@ -64,7 +65,6 @@ static void session_free(struct session *ses)
 		free(ses->slots[i].reply);
 	rpc_xprt_unref(ses->cb_xprt); /* bound during session_destroy() */
 	free(ses->slots);
-	pthread_mutex_destroy(&ses->lock);
 	free(ses);
 }
 
@@ -72,13 +72,13 @@ struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
 {
 	struct session *ses;
 
-	pthread_rwlock_rdlock(&s->index_lock);
+	rwlock_rdlock(&s->index_lock);
 	LIST_FOREACH (ses, &s->index[bucket(id)], index_link)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
 	if (ses)
 		session_ref(ses); /* the table has one: the count is not 0 */
-	pthread_rwlock_unlock(&s->index_lock);
+	rwlock_unlock(&s->index_lock);
 	return ses;
 }
 
@@ -88,20 +88,20 @@ struct session *session_with_back(struct state *s, uint64_t clientid)
 	struct client *c;
 	bool back = false;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
 	if (c) {
 		TAILQ_FOREACH (ses, &c->sessions, client_link) {
-			pthread_mutex_lock(&ses->lock);
+			mutex_lock(&ses->lock);
 			back = ses->cb_xprt && ses->back.maxrequests;
-			pthread_mutex_unlock(&ses->lock);
+			mutex_unlock(&ses->lock);
 			if (back)
 				break;
 		}
 	}
 	if (ses)
 		session_ref(ses);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	client_unref(s, c);
 	return ses;
 }
@@ -122,7 +122,7 @@ uint32_t session_destroy(
 	uint32_t status = NFS4ERR_BADSESSION;
 	struct session *ses;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	TAILQ_FOREACH (ses, &s->sessions, link)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
@@ -135,7 +135,7 @@ uint32_t session_destroy(
 		TAILQ_REMOVE(&ses->client->sessions, ses, client_link);
 		ses->client->nsessions--;
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (!ses)
 		return status;
 	session_set_back(ses, NULL);
@@ -147,12 +147,12 @@ void session_set_back(struct session *ses, struct rpc_xprt *x)
 {
 	struct rpc_xprt *old;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	old = ses->cb_xprt;
 	ses->cb_xprt = x ? rpc_xprt_ref(x) : NULL;
 	ses->cb_down = !x;
 	ses->cb_proved = false;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	if (old)
 		rpc_xprt_unref(old);
 }
@@ -162,12 +162,12 @@ bool session_try_back(struct session *ses)
 	uint64_t now = clock_coarse_ns();
 	bool again;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	again = ses->cb_wanted && ses->cb_xprt && !ses->cb_down && !ses->cb_proved &&
 		!ses->cb_busy && clock_age(now, ses->cb_again_ns) > NSEC_PER_SEC;
 	if (again)
 		ses->cb_again_ns = now;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	return again;
 }
 
@@ -177,18 +177,18 @@ void session_conn_down(struct state *s, struct rpc_xprt *x)
 
 	do {
 		hit = NULL;
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		TAILQ_FOREACH (ses, &s->sessions, link) {
-			pthread_mutex_lock(&ses->lock);
+			mutex_lock(&ses->lock);
 			if (ses->cb_xprt == x)
 				hit = ses;
-			pthread_mutex_unlock(&ses->lock);
+			mutex_unlock(&ses->lock);
 			if (hit) {
 				session_ref(hit);
 				break;
 			}
 		}
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (hit) {
 			session_set_back(hit, NULL);
 			session_put(s, hit);
@@ -196,7 +196,7 @@ void session_conn_down(struct state *s, struct rpc_xprt *x)
 	} while (hit);
 }
 
-static uint32_t flags_locked(const struct session *ses)
+static uint32_t flags_locked(const struct session *ses) REQUIRES(ses->lock)
 {
 	if (!ses->cb_wanted || !ses->cb_down)
 		return 0;
@@ -218,7 +218,7 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 		*status = NFS4ERR_BAD_HIGH_SLOT;
 		return SLOT_ERROR;
 	}
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	sl = &ses->slots[a->slotid];
 	if (a->sequenceid == sl->seq + 1) {
 		/* allocated before the request runs, so that the reply can be kept */
@@ -251,16 +251,17 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 			*status = NFS4ERR_DELAY;
 		}
 	}
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	return v;
 }
 
 void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len, uint64_t sum,
 	uint32_t summed)
 {
-	struct slot *sl = &ses->slots[slotid];
+	struct slot *sl;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
+	sl = &ses->slots[slotid];
 	sl->busy = false;
 	sl->sum = sum;
 	sl->summed = summed;
@@ -269,5 +270,5 @@ void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t
 		sl->len = len;
 		sl->have_reply = true;
 	}
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 }

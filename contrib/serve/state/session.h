@@ -7,6 +7,7 @@
 #define RNFS_SERVE_STATE_SESSION_H
 
 #include "contrib/serve/state/client.h"
+#include "transport/lock.h"
 
 struct slot {
 	uint32_t seq;
@@ -58,33 +59,34 @@ struct session {
 	TAILQ_ENTRY(session) link;	  /* state->lock */
 	TAILQ_ENTRY(session) client_link; /* state->lock */
 
-	pthread_mutex_t lock;
-	struct slot *slots; /* fore.maxrequests of them; lock */
-	/* backchannel; lock */
-	uint32_t cb_prog;
-	struct rpc_cred cb_cred;
-	struct rpc_xprt *cb_xprt; /* referenced; NULL: none */
-	uint32_t minor;		  /* of the client's COMPOUNDs */
-	uint32_t cb_seq;
-	struct notices notices; /* to be sent when the slot is free */
-	unsigned nnotices;
-	bool cb_busy;
-	bool cb_wanted;	      /* the client asked for a backchannel */
-	bool cb_down;	      /* and the last probe failed, or the connection is gone */
-	bool cb_proved;	      /* the client has accepted a CB_SEQUENCE over this connection */
-	uint64_t cb_again_ns; /* when session_try_back() said so; 0: never */
+	struct mutex lock;
+	struct slot *slots GUARDED_BY(lock); /* fore.maxrequests of them */
+	/* backchannel */
+	uint32_t cb_prog GUARDED_BY(lock);
+	struct rpc_cred cb_cred GUARDED_BY(lock);
+	struct rpc_xprt *cb_xprt GUARDED_BY(lock); /* referenced; NULL: none */
+	uint32_t minor GUARDED_BY(lock);	   /* of the client's COMPOUNDs */
+	uint32_t cb_seq GUARDED_BY(lock);
+	struct notices notices GUARDED_BY(lock); /* to be sent when the slot is free */
+	unsigned nnotices GUARDED_BY(lock);
+	bool cb_busy GUARDED_BY(lock);
+	bool cb_wanted GUARDED_BY(lock); /* the client asked for a backchannel */
+	bool cb_down GUARDED_BY(lock);	 /* and the last probe failed, or the connection is gone */
+	/* the client has accepted a CB_SEQUENCE over this connection */
+	bool cb_proved GUARDED_BY(lock);
+	uint64_t cb_again_ns GUARDED_BY(lock); /* when session_try_back() said so; 0: never */
 };
 
-/* Puts a new session of c into the tables, which have its first reference; state->lock is held. */
-void session_link_locked(struct state *s, struct client *c, struct session *ses);
+/* Puts a new session of c into the tables, which have its first reference; */
+void session_link_locked(struct state *s, struct client *c, struct session *ses) REQUIRES(s->lock);
 /* Takes another reference; the caller has one, or state->lock. */
 void session_ref(struct session *ses);
 struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
 void session_put(struct state *s, struct session *ses);
 /* A session of the client that can call back, or NULL. */
 struct session *session_with_back(struct state *s, uint64_t clientid);
-/* Takes ses out of the table; state->lock is held. The caller gets the table's reference. */
-void session_unlink_locked(struct state *s, struct session *ses);
+/* Takes ses out of the table. The caller gets the table's reference. */
+void session_unlink_locked(struct state *s, struct session *ses) REQUIRES(s->lock);
 uint32_t session_destroy(
 	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id);
 /* Makes x (may be NULL: none) the connection for callbacks. */

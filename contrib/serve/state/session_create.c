@@ -34,7 +34,7 @@ static uint32_t slot_bytes(const struct nfs4_channel_attrs *f)
 }
 
 /* Limits the slots of a new session to an eighth of the holder's remaining memory for replies. One
- * slot is always given as long as there is room. state->lock is held. */
+ * slot is always given as long as there is room. */
 static void limit_cache(struct state *s, struct client *c, struct nfs4_channel_attrs *f)
 {
 	uint32_t used = atomic_load_explicit(&s->cache_used, memory_order_relaxed);
@@ -96,12 +96,12 @@ static struct session *session_new(struct client *c, const struct nfs4_create_se
 
 	if (!ses)
 		return NULL;
+	mutex_init(&ses->lock);
 	ses->slots = calloc(r->fore.maxrequests, sizeof(*ses->slots));
 	if (!ses->slots) {
 		free(ses);
 		return NULL;
 	}
-	pthread_mutex_init(&ses->lock, NULL);
 	ses->id = r->session;
 	ses->client = c;
 	ses->fore = r->fore;
@@ -128,8 +128,7 @@ static bool make_id(struct nfs4_sessionid *id)
 	return getrandom(id->id, sizeof(id->id), 0) == (ssize_t)sizeof(id->id);
 }
 
-/* Section 18.36.4: is the sequence ID of a new request, of a replay, or wrong? state->lock is held.
- */
+/* Section 18.36.4: is the sequence ID of a new request, of a replay, or wrong? */
 static uint32_t check_seq(struct client *c, const struct nfs4_create_session_args *a,
 	struct nfs4_create_session_res *r, bool *replay)
 {
@@ -145,7 +144,7 @@ static uint32_t check_seq(struct client *c, const struct nfs4_create_session_arg
 
 static uint32_t create_locked(struct state *s, struct client *c,
 	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
-	struct session **out)
+	struct session **out) REQUIRES(s->lock)
 {
 	uint32_t status = clamp_channels(s, c, a, r);
 	struct session *ses;
@@ -171,13 +170,13 @@ static bool own_cache_is_short(struct state *s, uint64_t clientid)
 	struct client *c;
 	bool is_short = false;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
 	if (c) {
 		is_short = share_room(&s->share, c->holder, SHARE_CACHE) < STATE_MAX_CACHE / 64;
 		c->refs--; /* not the last reference: the table has one */
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return is_short;
 }
 
@@ -203,10 +202,10 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 		; /* expired clients make room */
 	while (own_cache_is_short(s, a->clientid) && client_evict_own(s, a->clientid))
 		; /* so do clients of the same holder without state */
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, a->clientid);
 	if (!c) {
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		return NFS4ERR_STALE_CLIENTID;
 	}
 	/* before the sequence ID, so that only the same principal gets a replay */
@@ -226,11 +225,13 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 	}
 	if (ses)
 		session_ref(ses);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (old)
 		client_dispose(s, old);
 	if (ses && r->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN) {
+		mutex_lock(&ses->lock);
 		ses->cb_wanted = true;
+		mutex_unlock(&ses->lock);
 		session_set_back(ses, x);
 	}
 	client_unref(s, c);

@@ -25,8 +25,8 @@
 int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 {
 	memset(s, 0, sizeof(*s));
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_rwlock_init(&s->index_lock, NULL);
+	mutex_init(&s->lock);
+	rwlock_init(&s->index_lock);
 	TAILQ_INIT(&s->clients);
 	TAILQ_INIT(&s->sessions);
 	s->objs = objs;
@@ -51,11 +51,11 @@ void state_finish(struct state *s)
 	struct client *c;
 
 	for (;;) {
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		c = TAILQ_FIRST(&s->clients);
 		if (c)
 			client_remove_locked(s, c);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (!c)
 			break;
 		client_dispose(s, c);
@@ -63,8 +63,8 @@ void state_finish(struct state *s)
 	s->waits = waits_free(s->waits);
 	s->delegs = delegs_free(s->delegs);
 	share_finish(&s->share);
-	pthread_rwlock_destroy(&s->index_lock);
-	pthread_mutex_destroy(&s->lock);
+	rwlock_destroy(&s->index_lock);
+	mutex_destroy(&s->lock);
 }
 
 /* How long a silent record without state is kept. A record of an NLM host would only cause a
@@ -83,7 +83,7 @@ void state_tick(struct state *s)
 	deleg_tick(s);
 	inquiry_tick(s, false);
 	for (;;) {
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {
 			uint64_t idle = clock_age(
 				now, atomic_load_explicit(&c->seen_ns, memory_order_relaxed));
@@ -96,7 +96,7 @@ void state_tick(struct state *s)
 		}
 		if (c)
 			client_remove_locked(s, c);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (!c)
 			return;
 		client_dispose(s, c);
@@ -107,17 +107,17 @@ void state_report(struct state *s)
 {
 	struct client *c;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	log_always_info("clients: %u", s->nclients);
 	TAILQ_FOREACH (c, &s->clients, link) {
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		if (c->nlm)
 			log_always_info(
 				"NLM host %s: locks on %u files by its owners", c->who, c->nused);
 		else
 			log_always_info("client %016" PRIx64 " (%s): %u sessions, %u stateids",
 				c->id, c->who, c->nsessions, c->nused);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }

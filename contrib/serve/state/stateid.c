@@ -39,7 +39,7 @@ struct st *st_alloc(struct client *c, const struct rpc_cred *by, struct obj *o, 
 	return st;
 }
 
-static bool grow_locked(struct client *c)
+static bool grow_locked(struct client *c) REQUIRES(c->lock)
 {
 	uint32_t n = c->ntab ? c->ntab * 2 : 64;
 	struct st **tab;
@@ -62,18 +62,18 @@ uint32_t st_insert(struct client *c, struct st *st)
 {
 	uint32_t place, word[3];
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (c->ended) { /* no thread would end st, and st would outlive c */
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		return NFS4ERR_DEADSESSION;
 	}
 	if (!share_take(c->share, c->holder, SHARE_STATES, 1)) {
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		return NFS4ERR_DELAY;
 	}
 	if (c->nused == c->ntab && !grow_locked(c)) {
 		share_give(c->share, c->holder, SHARE_STATES, 1);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		return NFS4ERR_DELAY; /* until the client closes a file */
 	}
 	for (place = c->next_free; c->tab[place]; place = (place + 1) % c->ntab)
@@ -86,7 +86,7 @@ uint32_t st_insert(struct client *c, struct st *st)
 	word[2] = ++c->stamp;
 	memcpy(st->sid.other, word, sizeof(word));
 	st->sid.seqid = 1;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return NFS4_OK;
 }
 
@@ -102,7 +102,7 @@ bool st_remove(struct client *c, struct st *st)
 {
 	bool mine;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	mine = !st->closed;
 	if (mine) {
 		st->closed = true;
@@ -112,12 +112,12 @@ bool st_remove(struct client *c, struct st *st)
 		c->nrevoked -= st->revoked;
 		share_give(c->share, c->holder, SHARE_STATES, 1);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return mine;
 }
 
-uint32_t st_find_any_locked(
-	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out)
+uint32_t st_find_any_locked(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
+	struct st **out) REQUIRES(c->lock)
 {
 	uint32_t word[3];
 	struct st *st;
@@ -138,8 +138,8 @@ uint32_t st_find_any_locked(
 	return NFS4_OK;
 }
 
-uint32_t st_find_locked(
-	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out)
+uint32_t st_find_locked(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
+	struct st **out) REQUIRES(c->lock)
 {
 	uint32_t status = st_find_any_locked(c, o, sid, out);
 
@@ -151,7 +151,7 @@ uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 {
 	uint32_t status;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	status = st_find_locked(c, o, sid, out);
 	if (status == NFS4_OK && (*out)->kind != kind)
 		status = NFS4ERR_BAD_STATEID;
@@ -159,7 +159,7 @@ uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 		(*out)->refs++;
 	else
 		*out = NULL;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return status;
 }
 
@@ -204,11 +204,11 @@ void st_put(struct state *s, struct st *st)
 
 void st_bump_locked(struct st *st, struct nfs4_stateid *out)
 {
-	pthread_mutex_lock(&st->client->lock);
+	mutex_lock(&st->client->lock);
 	if (++st->sid.seqid == 0)
 		st->sid.seqid = 1;
 	*out = st->sid;
-	pthread_mutex_unlock(&st->client->lock);
+	mutex_unlock(&st->client->lock);
 }
 
 bool st_is_of(const struct st *st, uint64_t clientid, const struct nfs4_opaque *owner)
@@ -222,9 +222,9 @@ uint32_t st_test(struct client *c, const struct nfs4_stateid *sid)
 	struct st *st;
 	uint32_t status;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	status = st_find_locked(c, NULL, sid, &st);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return status;
 }
 
@@ -232,9 +232,9 @@ bool st_holds_any(struct client *c)
 {
 	bool any;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	any = c->nused > c->nrevoked;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return any;
 }
 

@@ -57,10 +57,10 @@ struct st {
 	uint32_t deny;
 	_Atomic int fd_r, fd_w;
 	/* ST_LOCK */
-	struct st *open;	   /* referenced */
-	struct lock_ranges ranges; /* obj->lock */
-	struct st_deleg deleg;	   /* ST_DELEG */
-	LIST_ENTRY(st) obj_link;   /* obj->lock */
+	struct st *open; /* referenced */
+	struct lock_ranges ranges GUARDED_BY(obj->lock);
+	struct st_deleg deleg;	 /* ST_DELEG */
+	LIST_ENTRY(st) obj_link; /* obj->lock */
 };
 
 /* Makes a state in the share of `by`. NULL: out of memory. */
@@ -72,12 +72,12 @@ uint32_t st_insert(struct client *c, struct st *st);
 /* Takes st out of the client's table; the caller gets the table's reference. False: another thread
  * was faster. */
 bool st_remove(struct client *c, struct st *st);
-/* Looks sid up for file o (NULL: any); client->lock is held. A status. */
-uint32_t st_find_locked(
-	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
+/* Looks sid up for file o (NULL: any). A status. */
+uint32_t st_find_locked(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
+	struct st **out) REQUIRES(c->lock);
 /* The same, but also finds a revoked delegation (otherwise NFS4ERR_DELEG_REVOKED). */
-uint32_t st_find_any_locked(
-	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
+uint32_t st_find_any_locked(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
+	struct st **out) REQUIRES(c->lock);
 /* st_find_locked() for one kind: with NFS4_OK *out is a reference, otherwise NULL. No client's lock
  * held. */
 uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,

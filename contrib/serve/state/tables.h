@@ -54,13 +54,13 @@
 #ifndef RNFS_SERVE_STATE_TABLES_H
 #define RNFS_SERVE_STATE_TABLES_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "contrib/serve/export/object.h"
+#include "transport/lock.h"
 #include "transport/share.h"
 
 #define STATE_MAX_CLIENTS  1024
@@ -99,12 +99,13 @@ struct delegs;	/* deleg.h */
 #define STATE_BUCKETS 256
 
 struct state {
-	pthread_mutex_t lock;
-	pthread_rwlock_t index_lock;
-	LIST_HEAD(, session) index[STATE_BUCKETS]; /* by the last word of the session ID */
-	TAILQ_HEAD(, client) clients;
-	TAILQ_HEAD(, session) sessions;
-	unsigned nclients, nsessions;
+	struct mutex lock ACQUIRED_BEFORE(index_lock);
+	struct rwlock index_lock;
+	/* by the last word of the session ID */
+	GUARDED_BY(index_lock) LIST_HEAD(, session) index[STATE_BUCKETS];
+	GUARDED_BY(lock) TAILQ_HEAD(, client) clients;
+	GUARDED_BY(lock) TAILQ_HEAD(, session) sessions;
+	unsigned nclients GUARDED_BY(lock), nsessions GUARDED_BY(lock);
 	_Atomic uint32_t cache_used; /* of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
 	struct waits *waits; /* waiter.h */
@@ -114,7 +115,7 @@ struct state {
 	_Atomic uint32_t nopens; /* of all clients */
 	uint32_t max_opens;
 	uint32_t boot; /* in every id of this run */
-	uint32_t next_client;
+	uint32_t next_client GUARDED_BY(lock);
 	uint32_t lease_s;
 };
 

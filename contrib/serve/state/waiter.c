@@ -32,13 +32,13 @@ struct waits *waits_new(void)
 
 	if (!ws)
 		return NULL;
-	pthread_mutex_init(&ws->lock, NULL);
+	mutex_init(&ws->lock);
 	TAILQ_INIT(&ws->list);
 	STAILQ_INIT(&ws->notices);
 	return ws;
 }
 
-static void drop_locked(struct waits *ws, struct waiter *w)
+static void drop_locked(struct waits *ws, struct waiter *w) REQUIRES(ws->lock)
 {
 	TAILQ_REMOVE(&ws->list, w, link);
 	atomic_fetch_sub_explicit(&ws->n, 1, memory_order_relaxed);
@@ -52,13 +52,13 @@ struct waits *waits_free(struct waits *ws)
 
 	if (!ws)
 		return NULL;
+	mutex_destroy(&ws->lock);
 	while ((w = TAILQ_FIRST(&ws->list)))
 		drop_locked(ws, w);
 	while ((n = STAILQ_FIRST(&ws->notices))) {
 		STAILQ_REMOVE_HEAD(&ws->notices, link);
 		free(n);
 	}
-	pthread_mutex_destroy(&ws->lock);
 	free(ws);
 	return NULL;
 }
@@ -92,7 +92,7 @@ void waiter_add(struct state *s, struct session *ses, struct obj *o,
 	uint64_t now = clock_coarse_ns();
 	unsigned of_client = 0;
 
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&ws->lock);
 	for (w = TAILQ_FIRST(&ws->list); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (clock_age(now, w->asked_ns) > FORGET_NS) {
@@ -121,7 +121,7 @@ void waiter_add(struct state *s, struct session *ses, struct obj *o,
 		mine->asked_ns = now;
 		mine->told_ns = 0;
 	}
-	pthread_mutex_unlock(&ws->lock);
+	mutex_unlock(&ws->lock);
 }
 
 void waiter_remove(struct state *s, const struct client *c, const struct obj *o,
@@ -132,13 +132,13 @@ void waiter_remove(struct state *s, const struct client *c, const struct obj *o,
 
 	if (nobody(ws))
 		return;
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&ws->lock);
 	for (w = TAILQ_FIRST(&ws->list); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (w->obj == o && is_of(w, c, owner) && overlaps(&w->want, want))
 			drop_locked(ws, w);
 	}
-	pthread_mutex_unlock(&ws->lock);
+	mutex_unlock(&ws->lock);
 }
 
 void waiter_forget(struct state *s, const struct client *c)
@@ -148,13 +148,13 @@ void waiter_forget(struct state *s, const struct client *c)
 
 	if (nobody(ws))
 		return;
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&ws->lock);
 	for (w = TAILQ_FIRST(&ws->list); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (w->clientid == c->id)
 			drop_locked(ws, w);
 	}
-	pthread_mutex_unlock(&ws->lock);
+	mutex_unlock(&ws->lock);
 }
 
 bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
@@ -167,7 +167,7 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 
 	if (nobody(ws))
 		return false;
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&ws->lock);
 	TAILQ_FOREACH (w, &ws->list, link) {
 		if (w->obj != o)
 			continue;
@@ -178,11 +178,12 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 		if (first)
 			break;
 	}
-	pthread_mutex_unlock(&ws->lock);
+	mutex_unlock(&ws->lock);
 	return first;
 }
 
 static void prepare_notice_locked(struct state *s, struct obj *o, const struct waiter *w)
+	REQUIRES(o->lock)
 {
 	struct notice *n;
 
@@ -216,8 +217,8 @@ void waiter_released(struct state *s, struct obj *o)
 
 	if (nobody(ws))
 		return;
-	pthread_mutex_lock(&o->lock);
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&o->lock);
+	mutex_lock(&ws->lock);
 	for (w = TAILQ_FIRST(&ws->list); w && n < AT_ONCE; w = next) {
 		struct nfs4_opaque owner = {w->owner, w->owner_len};
 		bool free = w->obj == o;
@@ -237,8 +238,8 @@ void waiter_released(struct state *s, struct obj *o)
 		w->told_ns = now;
 		prepare_notice_locked(s, o, w);
 	}
-	pthread_mutex_unlock(&ws->lock);
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&ws->lock);
+	mutex_unlock(&o->lock);
 }
 
 void waiter_take_notices(struct state *s, struct notices *out)
@@ -248,8 +249,8 @@ void waiter_take_notices(struct state *s, struct notices *out)
 	STAILQ_INIT(out);
 	if (atomic_load_explicit(&ws->nnotices, memory_order_relaxed) == 0)
 		return;
-	pthread_mutex_lock(&ws->lock);
+	mutex_lock(&ws->lock);
 	STAILQ_CONCAT(out, &ws->notices);
 	atomic_store_explicit(&ws->nnotices, 0, memory_order_relaxed);
-	pthread_mutex_unlock(&ws->lock);
+	mutex_unlock(&ws->lock);
 }

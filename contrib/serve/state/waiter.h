@@ -22,6 +22,7 @@
 
 #include "contrib/serve/state/ranges.h"
 #include "contrib/serve/state/session.h"
+#include "transport/lock.h"
 
 #define WAITERS_MAX	   4096 /* of all clients */
 #define WAITERS_OF_CLIENT  512
@@ -29,11 +30,11 @@
 
 struct waiter;
 struct waits {
-	pthread_mutex_t lock;
-	TAILQ_HEAD(, waiter) list; /* oldest first */
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(, waiter) list; /* oldest first */
 	_Atomic uint32_t n;	   /* changed under lock, read without: are there any waiters? */
 	_Atomic uint32_t nnotices; /* the same, of notices */
-	struct notices notices;
+	struct notices notices GUARDED_BY(lock);
 };
 
 /* NULL without memory. */

@@ -3,12 +3,11 @@
  *
  * drc: the duplicate request cache of NFSv3.
  *
- * One lock guards everything. An entry under way belongs to the thread that got DRC_RUN, and is not
+ * An entry under way belongs to the thread that got DRC_RUN, and is not
  * reclaimed. When done, the entry becomes the last of the kept ones.
  */
 #include "contrib/serve/v3/drc.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "contrib/serve/state/state.h"
 #include "transport/clock.h"
 #include "transport/crc32c.h"
+#include "transport/lock.h"
 
 #define BUCKETS	 1024
 #define SUM_ALL	 8192 /* the checksum takes so many first bytes of the arguments */
@@ -49,14 +49,14 @@ struct drc_entry {
 };
 
 struct drc {
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t cond; /* an entry is done */
 	uint8_t secret[HANDLE_KEY];
-	unsigned n, max;
-	uint64_t hits, waits;
-	struct answers *answers;      /* of earlier runs too, or NULL */
-	TAILQ_HEAD(, drc_entry) kept; /* done entries, oldest first */
-	LIST_HEAD(, drc_entry) bucket[BUCKETS];
+	unsigned n GUARDED_BY(lock), max;
+	uint64_t hits GUARDED_BY(lock), waits GUARDED_BY(lock);
+	struct answers *answers;		       /* of earlier runs too, or NULL */
+	GUARDED_BY(lock) TAILQ_HEAD(, drc_entry) kept; /* done entries, oldest first */
+	GUARDED_BY(lock) LIST_HEAD(, drc_entry) bucket[BUCKETS];
 };
 
 struct drc *drc_new(unsigned max_entries)
@@ -70,7 +70,7 @@ struct drc *drc_new(unsigned max_entries)
 		return NULL;
 	}
 	clock_cond_init(&d->cond);
-	pthread_mutex_init(&d->lock, NULL);
+	mutex_init(&d->lock);
 	TAILQ_INIT(&d->kept);
 	d->max = max_entries;
 	return d;
@@ -89,7 +89,7 @@ static void entry_free(struct drc_entry *e)
 	free(e);
 }
 
-static void forget_locked(struct drc *d, struct drc_entry *e)
+static void forget_locked(struct drc *d, struct drc_entry *e) REQUIRES(d->lock)
 {
 	TAILQ_REMOVE(&d->kept, e, link);
 	LIST_REMOVE(e, hash);
@@ -103,10 +103,10 @@ struct drc *drc_free(struct drc *d)
 
 	if (!d)
 		return NULL;
+	mutex_destroy(&d->lock);
 	while ((e = TAILQ_FIRST(&d->kept)) != NULL)
 		forget_locked(d, e);
 	pthread_cond_destroy(&d->cond);
-	pthread_mutex_destroy(&d->lock);
 	free(d);
 	return NULL;
 }
@@ -185,7 +185,7 @@ static void make_key(const struct drc *d, const struct rpc_req *req, struct drc_
 	k->args_sum = s.crc;
 }
 
-static struct drc_entry *find_locked(struct drc *d, const struct drc_key *k)
+static struct drc_entry *find_locked(struct drc *d, const struct drc_key *k) REQUIRES(d->lock)
 {
 	struct drc_entry *e;
 
@@ -196,7 +196,7 @@ static struct drc_entry *find_locked(struct drc *d, const struct drc_key *k)
 }
 
 /* Frees entries that are too old or too many. */
-static void trim_locked(struct drc *d)
+static void trim_locked(struct drc *d) REQUIRES(d->lock)
 {
 	uint64_t now = clock_coarse_ns();
 	struct drc_entry *e, *next;
@@ -211,19 +211,19 @@ static void trim_locked(struct drc *d)
 }
 
 /* Waits until e is done. False: timed out. */
-static bool wait_locked(struct drc *d, struct drc_entry *e)
+static bool wait_locked(struct drc *d, struct drc_entry *e) REQUIRES(d->lock)
 {
 	struct timespec until = clock_timespec(clock_ns() + WAIT_S * NSEC_PER_SEC);
 
 	d->waits++;
 	e->waiters++;
-	while (!e->done && pthread_cond_timedwait(&d->cond, &d->lock, &until) == 0)
+	while (!e->done && cond_timedwait(&d->cond, &d->lock, &until) == 0)
 		;
 	e->waiters--;
 	return e->done;
 }
 
-static struct drc_entry *add_locked(struct drc *d, const struct drc_key *k)
+static struct drc_entry *add_locked(struct drc *d, const struct drc_key *k) REQUIRES(d->lock)
 {
 	struct drc_entry *e = calloc(1, sizeof(*e));
 
@@ -249,7 +249,7 @@ enum drc_verdict drc_begin(
 	struct drc_key k;
 
 	make_key(d, req, &k);
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	trim_locked(d);
 	e = find_locked(d, &k);
 	if (e && (e->done || wait_locked(d, e)) && e->len) {
@@ -269,7 +269,7 @@ enum drc_verdict drc_begin(
 		*entry = add_locked(d, &k);
 		verdict = *entry ? DRC_RUN : DRC_LATER;
 	}
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 	return verdict;
 }
 
@@ -295,7 +295,7 @@ void drc_keep(struct drc *d, const struct drc_entry *e, const struct xdr_out *re
 
 void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	keep_locked(e, reply);
 	e->done = true;
 	e->undone = !reply;
@@ -306,12 +306,12 @@ void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
 	else if (!reply)
 		forget_locked(d, e);
 	trim_locked(d);
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }
 
 void drc_stats(struct drc *d, struct drc_stats *out)
 {
-	pthread_mutex_lock(&d->lock);
+	mutex_lock(&d->lock);
 	*out = (struct drc_stats){d->n, d->hits, d->waits};
-	pthread_mutex_unlock(&d->lock);
+	mutex_unlock(&d->lock);
 }

@@ -15,6 +15,7 @@
 #include "nfsproto/wire/mount3.h"
 #include "nfsproto/wire/nfs4.h"
 #include "nfsproto/wire/nfs3.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 
@@ -28,9 +29,9 @@ struct mounted {
 };
 
 struct mount_list {
-	pthread_mutex_t lock;
-	unsigned n, max;
-	TAILQ_HEAD(, mounted) mounts; /* lock; oldest first */
+	struct mutex lock;
+	unsigned n GUARDED_BY(lock), max;
+	GUARDED_BY(lock) TAILQ_HEAD(, mounted) mounts; /* oldest first */
 };
 
 struct mount_list *mount_list_new(unsigned max)
@@ -39,13 +40,13 @@ struct mount_list *mount_list_new(unsigned max)
 
 	if (!l)
 		return NULL;
-	pthread_mutex_init(&l->lock, NULL);
+	mutex_init(&l->lock);
 	TAILQ_INIT(&l->mounts);
 	l->max = max;
 	return l;
 }
 
-static void forget_locked(struct mount_list *l, struct mounted *m)
+static void forget_locked(struct mount_list *l, struct mounted *m) REQUIRES(l->lock)
 {
 	TAILQ_REMOVE(&l->mounts, m, link);
 	l->n--;
@@ -58,9 +59,9 @@ struct mount_list *mount_list_free(struct mount_list *l)
 
 	if (!l)
 		return NULL;
+	mutex_destroy(&l->lock);
 	while ((m = TAILQ_FIRST(&l->mounts)) != NULL)
 		forget_locked(l, m);
-	pthread_mutex_destroy(&l->lock);
 	free(l);
 	return NULL;
 }
@@ -69,9 +70,9 @@ unsigned mount_list_count(struct mount_list *l)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	n = l->n;
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	return n;
 }
 
@@ -80,14 +81,14 @@ static void forget(struct mount_list *l, const char *host, const struct nfs_name
 {
 	struct mounted *m, *next;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	for (m = TAILQ_FIRST(&l->mounts); m; m = next) {
 		next = TAILQ_NEXT(m, link);
 		if (strcmp(m->host, host) == 0 &&
 			(!path || (m->len == path->len && memcmp(m->path, path->s, m->len) == 0)))
 			forget_locked(l, m);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 static void remember(struct mount_list *l, const char *host, const struct nfs_name *path)
@@ -100,11 +101,11 @@ static void remember(struct mount_list *l, const char *host, const struct nfs_na
 	snprintf(m->host, sizeof(m->host), "%s", host);
 	m->len = path->len;
 	memcpy(m->path, path->s, path->len);
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	TAILQ_INSERT_TAIL(&l->mounts, m, link);
 	if (++l->n > l->max)
 		forget_locked(l, TAILQ_FIRST(&l->mounts));
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 }
 
 /* MOUNT's statuses are a few of NFSv3's, with the same numbers. */
@@ -185,7 +186,7 @@ static void dump(struct mount_list *l, struct rpc_req *req)
 	size_t cap = req->res.cap < req->res_max ? req->res.cap : req->res_max;
 	struct mounted *m;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_lock(&l->lock);
 	TAILQ_FOREACH (m, &l->mounts, link) {
 		struct mount3_mounted out = {
 			.host = {m->host, (uint32_t)strlen(m->host)}, .path = {m->path, m->len}};
@@ -194,7 +195,7 @@ static void dump(struct mount_list *l, struct rpc_req *req)
 			break;
 		mount3_put_mounted(&req->res, &out);
 	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_unlock(&l->lock);
 	mount3_put_end(&req->res);
 }
 

@@ -171,10 +171,10 @@ static void describe(struct nlm_call *c, const struct nfs4_lock_denied *d, struc
 	struct client *holder;
 	bool nlm;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	holder = client_find_locked(s, d->owner.clientid);
 	nlm = holder && holder->nlm;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	client_unref(s, holder);
 	h->exclusive = d->type == WRITE_LT;
 	h->offset = d->offset;
@@ -227,7 +227,7 @@ static bool note_state(struct serve *sv, struct client *host, uint32_t number, b
 
 	if (number == 0 && !told) /* the host has no status monitor */
 		return false;
-	pthread_mutex_lock(&host->nlm_lock);
+	mutex_lock(&host->nlm_lock);
 	before = host->nlm_state;
 	host->nlm_state = number;
 	restarted = before ? before != number : told;
@@ -235,7 +235,7 @@ static bool note_state(struct serve *sv, struct client *host, uint32_t number, b
 		log_ctrl("%s has restarted: its locks are free", host->who);
 		client_drop_states(&sv->state, host);
 	}
-	pthread_mutex_unlock(&host->nlm_lock);
+	mutex_unlock(&host->nlm_lock);
 	return restarted;
 }
 
@@ -277,9 +277,9 @@ static uint32_t check_gone(struct nlm_call *c, struct client *host)
 	struct state *s = &c->sv->state;
 	bool gone;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	gone = host->gone;
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (!gone)
 		return NLM4_GRANTED;
 	client_drop_states(s, host);

@@ -3,7 +3,7 @@
  *
  * nsm: SM_NOTIFY, both ways.
  *
- * Only the notifier's thread uses the list; lock guards stop.
+ * Only the notifier's thread uses the list.
  */
 #include "contrib/serve/v3/nsm.h"
 
@@ -19,6 +19,7 @@
 #include "nfsproto/common/nfs3_aux.h"
 #include "nfsproto/wire/nsm_xdr.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 
@@ -73,9 +74,9 @@ struct nsm_notifier {
 	char name[256]; /* our host's */
 	uint32_t state; /* odd, different in each run */
 	LIST_HEAD(, told) list;
-	pthread_mutex_t lock;
+	struct mutex lock;
 	pthread_cond_t wake;
-	bool stop;
+	bool stop GUARDED_BY(lock);
 };
 
 /* Adds the host of a record "ADDRESS NAME", once for each address. */
@@ -154,11 +155,11 @@ static bool pause_ms(struct nsm_notifier *n, unsigned ms)
 	bool stop;
 	int rc = 0;
 
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	while (!n->stop && rc == 0 && ms)
-		rc = pthread_cond_timedwait(&n->wake, &n->lock, &until);
+		rc = cond_timedwait(&n->wake, &n->lock, &until);
 	stop = n->stop;
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	return !stop;
 }
 
@@ -192,7 +193,7 @@ static struct nsm_notifier *notifier_free(struct nsm_notifier *n)
 		free(t);
 	}
 	pthread_cond_destroy(&n->wake);
-	pthread_mutex_destroy(&n->lock);
+	mutex_destroy(&n->lock);
 	free(n);
 	return NULL;
 }
@@ -212,7 +213,7 @@ struct nsm_notifier *nsm_notifier_start(struct grace *g)
 	gethostname(n->name, sizeof(n->name) - 1);
 	clock_gettime(CLOCK_REALTIME, &now);
 	n->state = (uint32_t)((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) | 1;
-	pthread_mutex_init(&n->lock, NULL);
+	mutex_init(&n->lock);
 	clock_cond_init(&n->wake);
 	if (!grace_each_host(g, add, n))
 		log_always_warn(
@@ -233,10 +234,10 @@ struct nsm_notifier *nsm_notifier_stop(struct nsm_notifier *n)
 {
 	if (!n)
 		return NULL;
-	pthread_mutex_lock(&n->lock);
+	mutex_lock(&n->lock);
 	n->stop = true;
 	pthread_cond_signal(&n->wake);
-	pthread_mutex_unlock(&n->lock);
+	mutex_unlock(&n->lock);
 	pthread_join(n->thread, NULL);
 	return notifier_free(n);
 }

@@ -54,7 +54,7 @@ static bool take_notice(struct callback *cb, bool may_work)
 
 	free(cb->notice);
 	cb->again = false;
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	while ((cb->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		ses->nnotices--;
@@ -63,7 +63,7 @@ static bool take_notice(struct callback *cb, bool may_work)
 		free(cb->notice);
 	}
 	ses->cb_busy = cb->notice != NULL;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	return cb->notice != NULL;
 }
 
@@ -77,9 +77,9 @@ static void callback_end(struct callback *cb, const char *why)
 		getattr = cb->notice && cb->notice->kind == NOTICE_GETATTR;
 		if (why)
 			check_notice(cb, NULL);
-		pthread_mutex_lock(&ses->lock);
+		mutex_lock(&ses->lock);
 		ses->cb_down = why != NULL;
-		pthread_mutex_unlock(&ses->lock);
+		mutex_unlock(&ses->lock);
 		if (why)
 			log_info("client %s: the backchannel does not work: %s", ses->client->who,
 				why);
@@ -104,11 +104,11 @@ static int start(struct callback *cb, uint32_t proc, rpc_done_fn *done)
 	uint32_t prog;
 	int r = -ENOTCONN;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	x = ses->cb_xprt ? rpc_xprt_ref(ses->cb_xprt) : NULL;
 	prog = ses->cb_prog;
 	cred = ses->cb_cred;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	if (!x)
 		return -ENOTCONN;
 	memset(&cb->call, 0, sizeof(cb->call));
@@ -222,10 +222,10 @@ static int send_sequence(struct callback *cb)
 
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&cb->ses->lock);
+	mutex_lock(&cb->ses->lock);
 	cb->seq = cb->ses->cb_seq + 1;
 	minor = cb->ses->minor;
-	pthread_mutex_unlock(&cb->ses->lock);
+	mutex_unlock(&cb->ses->lock);
 	a.session = cb->ses->id;
 	a.sequenceid = cb->seq;
 	if (n && n->kind != NOTICE_LOCK && n->referring)
@@ -257,10 +257,10 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 	 * example, a client answers NFS4ERR_DELAY while setting up the session. Only NFS4_OK shows
 	 * that the client would obey a recall. */
 	if (!why && (status == NFS4_OK || is_taken(status))) {
-		pthread_mutex_lock(&cb->ses->lock);
+		mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
 		cb->ses->cb_proved |= status == NFS4_OK;
-		pthread_mutex_unlock(&cb->ses->lock);
+		mutex_unlock(&cb->ses->lock);
 	}
 	if (!why && !is_taken(status))
 		check_notice(cb, res);
@@ -293,11 +293,11 @@ void cb_probe(struct serve *sv, struct session *ses)
 	bool busy;
 	int r;
 
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	busy = ses->cb_busy;
 	if (cb)
 		ses->cb_busy = true;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	if (!cb || busy) {
 		free(cb);
 		session_put(&sv->state, ses);
@@ -321,9 +321,9 @@ static struct session *session_for(struct serve *sv, const struct notice *n)
 	if (n->kind == NOTICE_LOCK)
 		return ses;
 	if (ses) {
-		pthread_mutex_lock(&ses->lock);
+		mutex_lock(&ses->lock);
 		back = ses->cb_xprt;
-		pthread_mutex_unlock(&ses->lock);
+		mutex_unlock(&ses->lock);
 	}
 	if (back)
 		return ses;
@@ -344,7 +344,7 @@ static void notify(struct serve *sv, struct notice *n)
 		return;
 	}
 	cb = calloc(1, sizeof(*cb));
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	if (!ses->cb_xprt || ses->nnotices >= NOTICES_MAX || !cb) {
 		free(n);
 		mine = false;
@@ -354,7 +354,7 @@ static void notify(struct serve *sv, struct notice *n)
 		mine = !ses->cb_busy;
 		ses->cb_busy = true;
 	}
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	if (!mine) {
 		free(cb);
 		session_put(&sv->state, ses);

@@ -47,19 +47,21 @@ uint32_t op_create_session(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_create_session_res r = {0};
 	struct session *ses;
+	bool wanted;
 	uint32_t status = session_create(
 		&c->sv->state, c->req->xprt, &c->req->cred, &a->u.create_session, &r, &ses);
 
 	if (status != NFS4_OK)
 		return status;
 	if (ses) {
-		pthread_mutex_lock(&ses->lock);
+		mutex_lock(&ses->lock);
 		ses->minor = c->minor;
-		pthread_mutex_unlock(&ses->lock);
+		wanted = ses->cb_wanted;
+		mutex_unlock(&ses->lock);
 		log_ctrl("client %s: session of %u slots, %u operations, backchannel %s",
 			ses->client->who, r.fore.maxrequests, r.fore.maxoperations,
-			ses->cb_wanted ? "wanted" : "not wanted");
-		if (ses->cb_wanted && !c->probe)
+			wanted ? "wanted" : "not wanted");
+		if (wanted && !c->probe)
 			c->probe = ses;
 		else
 			session_put(&c->sv->state, ses);
@@ -271,9 +273,9 @@ uint32_t op_bind_conn_to_session(struct compound *c, const struct nfs4_args *arg
 	}
 	if (back && c->req->xprt) {
 		session_set_back(ses, c->req->xprt);
-		pthread_mutex_lock(&ses->lock);
+		mutex_lock(&ses->lock);
 		ses->cb_wanted = true;
-		pthread_mutex_unlock(&ses->lock);
+		mutex_unlock(&ses->lock);
 		r.dir = a->dir == CDFC4_BACK ? CDFS4_BACK : CDFS4_BOTH;
 	}
 	nfs4_put_bind_conn_to_session_res(c->out, NFS4_OK, &r);
@@ -300,10 +302,10 @@ uint32_t op_backchannel_ctl(struct compound *c, const struct nfs4_args *args)
 	}
 	if (!usable)
 		return NFS4ERR_INVAL;
-	pthread_mutex_lock(&ses->lock);
+	mutex_lock(&ses->lock);
 	ses->cb_prog = a->cb_program;
 	ses->cb_cred = cred;
-	pthread_mutex_unlock(&ses->lock);
+	mutex_unlock(&ses->lock);
 	nfs4_put_op_res(c->out, OP_BACKCHANNEL_CTL, NFS4_OK);
 	return NFS4_OK;
 }

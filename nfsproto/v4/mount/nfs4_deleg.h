@@ -40,7 +40,8 @@
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_H
 
-#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/common/lock_ranges.h"
+#include "nfsproto/v4/server/nfs4_server.h"
 
 #define NFS4_DELEGS_MAX	     4096u /* delegations that are HELD */
 #define NFS4_DELEG_BUCKETS   1024u

@@ -86,7 +86,7 @@ static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later,
 	op->be.v4.flags = flags;
 	op->be.v4.open = o;
 	if (later)
-		nfs4_state_delay(op, 0);
+		nfs4_task_delay(op, 0);
 	else
 		nfs4_task_start(op);
 }

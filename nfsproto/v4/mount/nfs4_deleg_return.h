@@ -14,7 +14,7 @@
 /* CB_RECALL. If the delegation is one of ours, starts its return: true. */
 bool nfs4_deleg_recall(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
-/* CB_GETATTR: as the callback of nfs4_server.h. */
+/* CB_GETATTR: as the callback of nfs4_user.h. */
 uint32_t nfs4_deleg_getattr(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);
 /* CB_RECALL_ANY: returns HELD delegations until at most `keep` are left. */

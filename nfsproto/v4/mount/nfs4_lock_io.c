@@ -107,7 +107,7 @@ struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, st
 	const struct nfs4_lockctx *ctx, *holder = NULL;
 	unsigned holders = 0;
 
-	op->be.v4.flags &= (uint8_t)~NFS4_F_LOCK_ID;
+	op->be.v4.flags &= (uint16_t)~NFS4_F_LOCK_ID;
 	if (!o || !atomic_load(&o->nlockctx))
 		return id;
 	pthread_mutex_lock(&c->locks.lock);

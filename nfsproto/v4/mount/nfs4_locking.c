@@ -113,7 +113,7 @@ void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
 		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
 		pthread_mutex_lock(&c->srv->slots.lock);
 		c->srv->poll_wanted = true;
-		nfs4_state_end_later_locked(c->srv, op, -EINTR);
+		nfs4_task_end_later_locked(c->srv, op, -EINTR);
 		pthread_mutex_unlock(&c->srv->slots.lock);
 	}
 	pthread_mutex_unlock(&c->locks.lock);

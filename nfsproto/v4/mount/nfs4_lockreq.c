@@ -162,7 +162,7 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 /* Sends own (again) as kind. */
 static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned kind)
 {
-	uint8_t last = req->own.be.v4.flags & NFS4_F_LAST;
+	uint16_t last = req->own.be.v4.flags & NFS4_F_LAST;
 
 	req->own.tries = 0;
 	nfs4_mount_bind(c, &req->own, kind);
@@ -376,7 +376,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	}
 	req->own.tries = 0;
 	req->own.u.lock.wait = false;
-	nfs4_state_delay(&req->own, DOUBT_STEP_MS);
+	nfs4_task_delay(&req->own, DOUBT_STEP_MS);
 }
 
 static void lock_done(struct nfs_op *own)

@@ -38,7 +38,7 @@ void nfs4_own_ended(struct nfs4_client *c)
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)
 {
 	return status == NFS4ERR_DELAY && clock_ns() < c->reclaim_until_ns &&
-	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_state_pause(c->srv, PUT_OFF_NS);
+	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_recover_pause(c->srv, PUT_OFF_NS);
 }
 
 bool nfs4_mount_unsure(const struct nfs4_client *c, uint64_t now)

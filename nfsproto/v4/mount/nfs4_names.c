@@ -82,7 +82,7 @@ static bool may_wait(struct nfs_op *op)
 
 void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op)
 {
-	nfs4_state_delay(op, WAIT_MS); /* op may be gone from here on */
+	nfs4_task_delay(op, WAIT_MS); /* op may be gone from here on */
 	idmap_notify(c->idmap);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_open_recover: recovery of open files after a loss. The state manager's thread only, by the
- * upcalls of nfs4_server.h.
+ * upcalls of nfs4_user.h.
  *
  *     reclaim        the server has forgotten all: opens are reclaimed (CLAIM_PREVIOUS); opens that
  *                    the server refused are opened anew (CLAIM_FH) as suspects, after
@@ -11,7 +11,7 @@
  *     revoked state  TEST_STATEID finds which, FREE_STATEID acknowledges, then as suspects
  *     locks          after the opens that the locks are bound to (nfs4_lock_recover.c)
  *
- * Each step is a blocking call (nfs4_sync.c), and each failure is tried again, until the thread is
+ * Each step is a blocking call (nfs4_sync.h), and each failure is tried again, until the thread is
  * told to stop.
  */
 #include "nfsproto/v4/mount/nfs4_open_recover.h"
@@ -74,7 +74,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 		return;
 	/* the CLOSE of o was sent meanwhile, with the stateid before this one */
 	while (nfs4_open_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
-		if (!nfs4_state_pause(c->srv, PUT_OFF_NS))
+		if (!nfs4_recover_pause(c->srv, PUT_OFF_NS))
 			break;
 }
 

@@ -105,7 +105,7 @@ static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *
 	int error = own->error;
 
 	own->tries = 0;
-	nfs4_state_delay(own, UNANSWERED_MS);
+	nfs4_task_delay(own, UNANSWERED_MS);
 	if (user) {
 		user->error = error;
 		user->done(user);
@@ -221,7 +221,7 @@ static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
 	own->u.open.times_left = false;
 	own->u.open.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
 	own->be.v4.kind = NFS4_K_OPEN_SETATTR;
-	nfs4_state_delay(own, 0);
+	nfs4_task_delay(own, 0);
 	return true;
 }
 
@@ -347,7 +347,7 @@ static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
 	o->user = NULL;
 	user->be.v4.open = NULL;
 	pthread_mutex_lock(&c->srv->slots.lock);
-	nfs4_state_end_later_locked(c->srv, user, -EINTR);
+	nfs4_task_end_later_locked(c->srv, user, -EINTR);
 	pthread_mutex_unlock(&c->srv->slots.lock);
 }
 

@@ -18,6 +18,7 @@
 #include "nfsproto/v4/ops/nfs4_ops_space.h"
 #include "nfsproto/v4/ops/nfs4_ops_xattr.h"
 #include "nfsproto/v4/ops/nfs4_walk.h"
+#include "nfsproto/v4/server/nfs4_session_ops.h"
 
 #define KIND(id, label, f, fn)                                                                     \
 	[id] = {.name = label, .flags = f, .put = nfs4_put_##fn, .get = nfs4_get_##fn}

@@ -238,7 +238,7 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 	if (op) {
 		TAILQ_REMOVE(&c->srv->delayed, op, link);
 		op->be.v4.kind = NFS_COPY;
-		nfs4_state_end_later_locked(c->srv, op, offload_ended(c, op, &o));
+		nfs4_task_end_later_locked(c->srv, op, offload_ended(c, op, &o));
 	}
 	pthread_mutex_unlock(&c->srv->slots.lock);
 	if (op)

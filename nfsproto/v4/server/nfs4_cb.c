@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_cb: the backchannel's session and slots. Execution of callbacks: nfs4_cb_run.c.
+ * nfs4_cb: the backchannel's session and slots.
  */
 #include "nfsproto/v4/server/nfs4_cb.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_cb: the callback service for a server's requests to its client (RFC 8881 section 20). Slots:
- * nfs4_cb.c; execution of the requests of a server: nfs4_cb_run.c.
+ * nfs4_cb: the backchannel's session and slots (RFC 8881 section 20). Execution of callbacks:
+ * nfs4_cb_run.h.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
@@ -36,12 +36,5 @@ void nfs4_cb_init(struct nfs4_cb *cb);
 void nfs4_cb_finish(struct nfs4_cb *cb);
 /* A new session: its slots start over. */
 void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session);
-
-struct nfs4_server;
-/* One CB_COMPOUND: arguments in, results out. 0, or -EBADMSG if not even its head parses. */
-int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out *res);
-
-/* The rpc_service_fn; ctx is the struct nfs4_server. */
-void nfs4_cb_service(void *ctx, struct rpc_req *req);
 
 #endif

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_cb_run: the callback service.
- *
- * Each slot of the backchannel remembers its last results, so that a server that lost a reply with
- * the connection gets the same reply again (RFC 8881 section 2.10.6.1). The progress thread that
- * receives a callback executes and answers it, on any connection. Work that needs a call to the
- * server (returning a delegation) is only started.
- *
- * A recall of a delegation that is held or on its way back is answered NFS4_OK. A recall of any
- * other delegation is answered NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have
- * brought the delegation is unanswered: a call that the server refers to (section 2.10.6.3), or any
- * OPEN, since not all servers refer to calls. An inquiry about a file is answered in the same way,
- * with NFS4ERR_BADHANDLE if the file is none of ours.
+ * nfs4_cb_run: the callback service. Model: nfs4_cb_run.h.
  */
+#include "nfsproto/v4/server/nfs4_cb_run.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/v4/server/nfs4_server.h"
 #include "transport/log.h"
 
 #define RES_CAP 2048

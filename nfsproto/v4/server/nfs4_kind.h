@@ -68,4 +68,11 @@ struct nfs4_kind {
 		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r);
 };
 
+/* The outcome of an op after a walk (nfs4_compound.h) that ended with rc, or after a negative
+ * errno. */
+static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
+{
+	return rc > 0 ? NFS_STATUS : nfs_failed(op, rc);
+}
+
 #endif

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_recover: the state manager's recovery after a loss. State manager's thread only.
- *
- *     session        drained, then CREATE_SESSION, with EXCHANGE_ID first if the client ID is gone
- *     client ID      after that, the users reclaim their state, then RECLAIM_COMPLETE
- *     a connection   bound to the session
- *     a slot's count SEQUENCE alone finds out
- *
- * Each step is a blocking call (nfs4_sync.c), and each failure is tried again with back-off, until
- * the thread is told to stop.
+ * nfs4_recover: the state manager's recovery after a loss. Model: nfs4_recover.h.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "nfsproto/v4/server/nfs4_recover.h"
 
+#include <errno.h>
+
+#include "nfsproto/v4/server/nfs4_session_ops.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -43,6 +38,23 @@ bool nfs4_recover_undecided(uint32_t status)
 	}
 }
 
+bool nfs4_recover_pause(struct nfs4_server *srv, uint64_t ns)
+{
+	uint64_t until = clock_ns() + ns;
+	bool stop;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	while (!srv->stop_thread && clock_ns() < until) {
+		nfs4_state_wait_locked(&srv->wake, &srv->slots.lock, until);
+		pthread_mutex_unlock(&srv->slots.lock);
+		nfs4_task_pump(srv);
+		pthread_mutex_lock(&srv->slots.lock);
+	}
+	stop = srv->stop_thread;
+	pthread_mutex_unlock(&srv->slots.lock);
+	return !stop;
+}
+
 /* --- session and client ID ----------------------------------------------------------------- */
 
 /* Waits behind the closed gate until no request is under way. False: the thread is to stop. */
@@ -58,13 +70,13 @@ static bool drain(struct nfs4_server *srv)
 		TAILQ_FOREACH (op, &srv->delayed, link) /* an op with a kept slot */
 			if (!nfs4_task_asks_old(op))
 				nfs4_task_give_up_slot_locked(op);
-		due = nfs4_state_due_locked(srv, now);
+		due = nfs4_task_due_locked(srv, now);
 		if (!due)
 			nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, now + PUMP_NS);
 		pthread_mutex_unlock(&srv->slots.lock);
 		if (due)
 			nfs4_task_start(due);
-		nfs4_state_pump(srv);
+		nfs4_task_pump(srv);
 		pthread_mutex_lock(&srv->slots.lock);
 	}
 	stop = srv->stop_thread;
@@ -115,7 +127,7 @@ static bool reclaim_all(struct nfs4_server *srv)
 		u->up->reclaim(u);
 	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS)) != 0 &&
 		s.status == NFS4ERR_DELAY)
-		if (!nfs4_state_pause(srv, RETRY_NS))
+		if (!nfs4_recover_pause(srv, RETRY_NS))
 			return false;
 	if (s.status == NFS4_OK)
 		return rc == 0 || rc == -EREMOTEIO;
@@ -136,7 +148,7 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv))) {
 		if (srv->state == NFS4_S_RECLAIM)
 			todo = NFS4_TODO_DESTROY;
-		if (!nfs4_state_pause(srv, wait))
+		if (!nfs4_recover_pause(srv, wait))
 			return;
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_server: a server: made and freed, its connections, its users.
+ * nfs4_server: a server is made and freed. Model: nfs4_server.h.
  *
  * Today every mount makes a server of its own, with a client ID of its own (co_ownerid with a
  * random part), so two mounts share no state that one could take from the other. In exchange a
@@ -17,7 +17,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "nfsproto/common/nfs_connect.h"
 #include "transport/clock.h"
 
 #define SLOTS_DEFAULT 64u
@@ -89,63 +88,6 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	return srv;
 }
 
-static void tell_users(struct nfs4_conn *conn, enum nfs_connection what)
-{
-	struct nfs4_server *srv = conn->srv;
-	struct nfs4_user *u;
-
-	pthread_mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
-	TAILQ_FOREACH (u, &srv->users, link)
-		if (u->up->connection)
-			u->up->connection(u, what);
-	pthread_mutex_unlock(&srv->cb.lock);
-}
-
-static void reconnected(void *ctx)
-{
-	nfs4_conn_unbound(ctx);
-	tell_users(ctx, NFS_CONNECTION_BACK);
-}
-
-static void lost(void *ctx)
-{
-	tell_users(ctx, NFS_CONNECTION_LOST);
-}
-
-static void answers(void *ctx, bool yes)
-{
-	tell_users(ctx, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
-}
-
-int nfs4_server_connect(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
-{
-	struct nfs4_conn *conn = &srv->conn[srv->nconns];
-	struct rpc_client_params rp = {
-		.prog = NFS4_PROGRAM,
-		.vers = NFS4_VERSION,
-		.cb_prog = NFS4_CB_PROGRAM,
-		.cb_service = nfs4_cb_service,
-		.cb_ctx = srv,
-		.reconnected = reconnected,
-		.lost = lost,
-		.answers = p->upcalls && p->upcalls->connection ? answers : NULL,
-		.ctx = conn,
-	};
-
-	conn->rpc = nfs_connect(p, &rp, e);
-	if (!conn->rpc)
-		return -1;
-	srv->nconns++;
-	return 0;
-}
-
-void nfs4_server_disconnect(struct nfs4_server *srv)
-{
-	while (srv->nconns > 0)
-		rpc_client_free(srv->conn[--srv->nconns].rpc);
-	nfs4_state_pump(srv);
-}
-
 struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv)
 {
 	unsigned n = srv->nconns, at;
@@ -168,40 +110,6 @@ struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv)
 {
 	atomic_fetch_add_explicit(&srv->refs, 1, memory_order_relaxed);
 	return srv;
-}
-
-struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv)
-{
-	/* release: our last use happens before the end; acquire: the end comes after theirs */
-	if (!srv || atomic_fetch_sub_explicit(&srv->refs, 1, memory_order_acq_rel) != 1)
-		return NULL;
-	nfs4_server_end(srv);
-	nfs4_server_finish(srv);
-	free(srv);
-	return NULL;
-}
-
-void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u)
-{
-	nfs4_server_ref(srv);
-	pthread_mutex_lock(&srv->cb.lock);
-	pthread_mutex_lock(&srv->slots.lock);
-	atomic_init(&u->nops, 0);
-	TAILQ_INSERT_TAIL(&srv->users, u, link);
-	pthread_mutex_unlock(&srv->slots.lock);
-	pthread_mutex_unlock(&srv->cb.lock);
-}
-
-void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u, uint64_t until, int error)
-{
-	pthread_mutex_lock(&srv->cb.lock);
-	pthread_mutex_lock(&srv->slots.lock);
-	TAILQ_REMOVE(&srv->users, u, link);
-	srv->goodbye_ns = until;
-	srv->goodbye_error = error;
-	pthread_mutex_unlock(&srv->slots.lock);
-	pthread_mutex_unlock(&srv->cb.lock);
-	nfs4_server_unref(srv);
 }
 
 bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)
@@ -231,28 +139,4 @@ void nfs4_server_gate(struct nfs4_server *srv, bool open)
 	else
 		nfs4_slots_close_locked(&srv->slots);
 	pthread_mutex_unlock(&srv->slots.lock);
-}
-
-static struct nfs_op *first_of(struct nfs_op *op, const struct nfs4_user *u)
-{
-	while (op && u && op->be.v4.user != u)
-		op = TAILQ_NEXT(op, link);
-	return op;
-}
-
-void nfs4_server_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u)
-{
-	struct nfs_op *op;
-
-	pthread_mutex_lock(&srv->slots.lock);
-	while ((op = first_of(TAILQ_FIRST(&srv->slots.waiting), u))) {
-		TAILQ_REMOVE(&srv->slots.waiting, op, link);
-		nfs4_state_end_later_locked(srv, op, -ENOTCONN);
-	}
-	while ((op = first_of(TAILQ_FIRST(&srv->delayed), u))) {
-		TAILQ_REMOVE(&srv->delayed, op, link);
-		nfs4_state_end_later_locked(srv, op, -ENOTCONN);
-	}
-	pthread_mutex_unlock(&srv->slots.lock);
-	nfs4_state_pump(srv);
 }

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_session: how a server comes up and ends.
- *
- *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE,
- *     further connections, each with BIND_CONN_TO_SESSION
- *     ... the state manager runs, users come and go ...
- *     the last reference: DESTROY_SESSION, DESTROY_CLIENTID, disconnect
- *
- * If the server cannot be established, a sentence tells why. The call of each step:
- * nfs4_session_ops.c.
+ * nfs4_session: how a server comes up and ends. Model: nfs4_session.h.
  */
+#include "nfsproto/v4/server/nfs4_session.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/common/nfs_connect.h"
+#include "nfsproto/v4/server/nfs4_conn.h"
+#include "nfsproto/v4/server/nfs4_manager.h"
+#include "nfsproto/v4/server/nfs4_session_ops.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -216,7 +214,7 @@ static void connect_more(struct nfs4_server *srv, const struct nfs_mount_params 
 		struct err e = {.kind = ERR_NONE};
 		struct nfs4_sync s;
 
-		if (nfs4_server_connect(srv, p, &e)) {
+		if (nfs4_conn_new(srv, p, &e)) {
 			log_info("%s: connection %u cannot be made: %s", srv->name, srv->nconns,
 				e.msg);
 			return;
@@ -236,12 +234,12 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
 {
 	int rc;
 
-	if (nfs4_server_connect(srv, p, e) || establish(srv, p->connect_ms, e))
+	if (nfs4_conn_new(srv, p, e) || establish(srv, p->connect_ms, e))
 		return -1;
 	srv->request_max = srv->fore.maxrequestsize;
 	srv->response_max = srv->fore.maxresponsesize;
 	connect_more(srv, p);
-	rc = nfs4_state_start(srv);
+	rc = nfs4_manager_start(srv);
 	if (rc)
 		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
 	return 0;
@@ -303,7 +301,8 @@ static bool drain(struct nfs4_server *srv)
 	return idle;
 }
 
-void nfs4_server_end(struct nfs4_server *srv)
+/* Gives back session and client ID. */
+static void server_end(struct nfs4_server *srv)
 {
 	uint64_t until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
 	int error = srv->goodbye_error;
@@ -311,15 +310,26 @@ void nfs4_server_end(struct nfs4_server *srv)
 	pthread_mutex_lock(&srv->slots.lock);
 	srv->stopping = true;
 	pthread_mutex_unlock(&srv->slots.lock);
-	nfs4_state_stop(srv);
+	nfs4_manager_stop(srv);
 	nfs4_server_gate(srv, false);
-	nfs4_server_fail_queued(srv, NULL);
+	nfs4_task_fail_queued(srv, NULL);
 	if (!error && !drain(srv))
 		error = -ETIMEDOUT;
 	if (error == -ETIMEDOUT)
 		log_info("%s is silent: leaving without taking leave", srv->name);
 	else
 		goodbye(srv, until, error);
-	nfs4_server_fail_queued(srv, NULL); /* ops that came home and wanted another turn */
-	nfs4_server_disconnect(srv);
+	nfs4_task_fail_queued(srv, NULL); /* ops that came home and wanted another turn */
+	nfs4_conn_free_all(srv);
+}
+
+struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv)
+{
+	/* release: our last use happens before the end; acquire: the end comes after theirs */
+	if (!srv || atomic_fetch_sub_explicit(&srv->refs, 1, memory_order_acq_rel) != 1)
+		return NULL;
+	server_end(srv);
+	nfs4_server_finish(srv);
+	free(srv);
+	return NULL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_session_ops: the kinds of op about client ID, session and stateids as such (RFC 8881
- * sections 18.34 to 18.38, 18.46, 18.48, 18.50, 18.51), without any file.
+ * nfs4_session_ops: the kinds of op about client ID, session and stateids.
  */
+#include "nfsproto/v4/server/nfs4_session_ops.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_sync: blocking calls. The callers are the thread that establishes or ends a server, the
- * state manager, and a mount that asks a running server.
- *
- * A sync op is never retried without its caller: each failure is returned, with the nfsstat4 beside
- * the errno. Sync ops of the state manager pass the gate and never queue for a slot. While no state
- * manager runs, all sync ops pass the gate. Sync ops of other threads wait like any op.
+ * nfs4_sync: blocking calls. Model: nfs4_sync.h.
  */
+#include "nfsproto/v4/server/nfs4_sync.h"
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 
 #define PUMP_MS 50u
@@ -22,6 +20,8 @@ static void sync_done(struct nfs_op *op)
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 
 	pthread_mutex_lock(&s->lock);
+	s->status = op->be.v4.status;
+	s->walked = op->be.v4.walked;
 	s->ended = true;
 	pthread_cond_signal(&s->cond);
 	pthread_mutex_unlock(&s->lock);
@@ -42,7 +42,7 @@ static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
 			;
 		ended = s->ended;
 		pthread_mutex_unlock(&s->lock);
-		nfs4_state_pump(srv);
+		nfs4_task_pump(srv);
 	}
 	return ended;
 }
@@ -70,17 +70,16 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 	s->op.be.v4.flags = NFS4_F_PRIV | (slot ? NFS4_F_SLOT_SET : 0);
 	s->op.be.v4.open = o;
 	s->op.slot = slot;
-	s->status = 0;
-	s->walked = 0;
 	s->ended = false;
 	pthread_mutex_init(&s->lock, NULL);
 	clock_cond_init(&s->cond);
 
 	pthread_mutex_lock(&srv->slots.lock);
 	manager = srv->thread_up && pthread_equal(pthread_self(), srv->thread);
-	s->passes = manager || !srv->thread_up;
+	if (manager || !srv->thread_up)
+		s->op.be.v4.flags |= NFS4_F_PASSES;
 	if (manager) {
-		srv->sync = s;
+		srv->sync = &s->op;
 		s->op.be.v4.cancelled = srv->stop_thread || srv->visit_cancelled;
 	}
 	pthread_mutex_unlock(&srv->slots.lock);

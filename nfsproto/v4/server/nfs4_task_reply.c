@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_task_reply: the end of an op's call. This file settles the slot, has the results read, and
- * handles each status that any op may get. The op's user (nfs4_server.h) handles all other
- * statuses.
+ * nfs4_task_reply: the reply to an op's call. Model: nfs4_task_reply.h.
  */
+#include "nfsproto/v4/server/nfs4_task_reply.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "nfsproto/common/nfs_unsure.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
-#include "transport/clock.h"
 #include "transport/log.h"
 
 #define MISORDERED_MAX 8 /* retries of an op after its slot turned out to be out of step */
-#define OLD_TRIES      6 /* tries on a session that is lost, within a second */
-
-/* As struct nfs4_kind's get. After NFS_DONE, the reply must have no more results than were asked
- * for. */
-static enum nfs_outcome task_get(struct nfs_op *op, struct nfs4_reply *r)
-{
-	const struct nfs4_kind *kind = nfs4_task_kind(op);
-	enum nfs_outcome out;
-
-	if (!kind->server_get)
-		return op->be.v4.user->up->get(op->be.v4.user, op, r);
-	out = kind->server_get(nfs4_task_server(op), op, r);
-	return out == NFS_DONE ? nfs_failed(op, nfs4_reply_end(r)) : out;
-}
 
 /* The state of the slot after a call that ended without a usable SEQUENCE result. */
 static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
@@ -50,7 +36,7 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 {
 	switch (status) {
 	case NFS4ERR_SEQ_MISORDERED:
-	case NFS4ERR_DELAY:			/* but see task_keep_slot_locked() */
+	case NFS4ERR_DELAY:			/* but see nfs4_task_reply_keeps_slot_locked() */
 	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: /* sent anew; the connection before this one was
 						   bound */
 		return NFS4_SLOT_DOUBTFUL;
@@ -63,7 +49,7 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 }
 
 /* Steps over SEQUENCE's result, which must name the slot and the sequence id of op's request. */
-static int task_get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r,
+static int get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r,
 	struct nfs4_sequence_res *res)
 {
 	const struct nfs4_slot *slot = op->slot;
@@ -83,187 +69,70 @@ static int task_get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct 
 	return 0;
 }
 
-static unsigned backoff_ms(unsigned tries)
+int nfs4_task_reply_begin(
+	struct nfs_op *op, int error, struct xdr_in *res, struct nfs4_task_reply *a)
 {
-	return tries >= 8 ? 3000 : 12u << tries;
-}
+	struct nfs4_server *srv = nfs4_task_server(op);
+	int rc;
 
-void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms)
-{
-	const struct nfs4_user *u = op->be.v4.user;
-	uint64_t now = clock_ns();
-
-	if (!op->be.v4.since_ns)
-		op->be.v4.since_ns = now;
-	if (u && u->soft &&
-		clock_age(now, op->be.v4.since_ns) + ms * NFS4_MSEC > u->soft_ms * NFS4_MSEC) {
-		log_warn("%s: %s has waited for too long: %s", nfs4_task_server(op)->name,
-			nfs4_task_kind(op)->name, why);
-		nfs4_task_end(op, -ETIMEDOUT);
-		return;
+	*a = (struct nfs4_task_reply){.error = error, .end = NFS4_SLOT_USED};
+	rc = error ? error : nfs4_reply_begin(&a->r, res);
+	if (rc == 0 && op->slot) {
+		rc = get_sequence(srv, op, &a->r, &a->seq);
+		if (rc > 0)
+			a->end = slot_after_status((uint32_t)rc);
+		a->busy = rc == NFS4ERR_DELAY && !(op->be.v4.flags & NFS4_F_SLOT_SET);
+	} else if (rc > 0) {
+		a->end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
 	}
-	if (ms == 0)
-		nfs4_task_start(op);
-	else
-		nfs4_state_delay(op, ms);
+	if (rc < 0)
+		a->end = slot_after_error(op, rc);
+	if (rc && op->call.repeated) /* the server may have executed the call */
+		op->be.v4.unsure = true;
+	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
+		a->end = a->end == NFS4_SLOT_USED ? a->end : NFS4_SLOT_DOUBTFUL;
+	return rc;
 }
 
-void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+bool nfs4_task_reply_keeps_slot_locked(struct nfs_op *op, struct nfs4_task_reply *a)
 {
-	if (op->be.v4.flags & NFS4_F_LAST) {
-		nfs4_task_end(op, -ENOTCONN);
-		return;
-	}
-	if (op->tries < UINT32_MAX)
-		op->tries++;
-	nfs4_task_wait(op, nfs4_status_name(status), ms);
-}
+	struct nfs4_server *srv = nfs4_task_server(op);
+	bool priv = op->be.v4.flags & NFS4_F_PRIV;
 
-bool nfs4_task_may_stray(struct nfs_op *op, unsigned most)
-{
-	if (op->be.v4.strays >= most)
+	if (!a->busy)
 		return false;
-	op->be.v4.strays++;
-	return true;
+	op->be.v4.asks_on =
+		!priv && (srv->slots.gate_open || nfs4_task_asks_old(op)) && !srv->stopping;
+	if (op->be.v4.asks_on && (!op->be.v4.cancelled || nfs4_task_asks_on_locked(op))) {
+		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
+		return true;
+	}
+	/* The caller of a sync op repeats the op. While that caller mounts, no state manager runs
+	 * that could settle a doubtful slot. The slots must not run out. */
+	if (priv && (srv->state == NFS4_S_NEW || srv->slots.ndoubtful >= srv->slots.max / 2))
+		a->end = NFS4_SLOT_UNUSED;
+	else
+		a->end = NFS4_SLOT_DOUBTFUL;
+	return false;
 }
 
-/* Not every op may get status: the op's user decides. */
-static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
+/* --- results ------------------------------------------------------------------------------- */
+
+/* As struct nfs4_kind's get. After NFS_DONE, the reply must have no more results than were asked
+ * for. */
+static enum nfs_outcome get_results(struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_user *u = op->be.v4.user;
-	unsigned ms = 0;
-	int rc = nfs4_status_errno(status);
+	const struct nfs4_kind *kind = nfs4_task_kind(op);
+	enum nfs_outcome out;
 
-	switch (u ? u->up->failed(u, op, status, &ms) : NFS_STATUS) {
-	case NFS_AGAIN:
-		nfs4_task_start(op);
-		return;
-	case NFS_LATER:
-		u->up->later(u, op);
-		return;
-	case NFS_RECOVER:
-		nfs4_task_again(op, status, ms);
-		return;
-	case NFS_FAILED:
-		nfs4_task_end(op, op->error);
-		return;
-	case NFS_DONE:
-	case NFS_STATUS:
-		break;
-	}
-	if (rc == -EREMOTEIO)
-		log_warn("%s: %s was answered %s (%u)", nfs4_task_server(op)->name,
-			nfs4_task_kind(op)->name, nfs4_status_name(status), status);
-	nfs4_task_end(op, rc ? rc : -EREMOTEIO);
-}
-
-static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t status)
-{
-	switch (status) {
-	case NFS4ERR_DELAY:
-		nfs4_task_again(op, status, backoff_ms(op->tries));
-		return;
-	case NFS4ERR_GRACE:
-		nfs4_task_again(op, status, 1000);
-		return;
-	case NFS4ERR_BADSESSION: /* another session is made; op waits at the gate */
-	case NFS4ERR_DEADSESSION:
-	case NFS4ERR_STALE_CLIENTID:
-		log_ctrl("%s: %s was answered %s", srv->name, nfs4_task_kind(op)->name,
-			nfs4_status_name(status));
-		nfs4_state_doubt(op->be.v4.conn, status);
-		nfs4_task_again(op, status, 0);
-		return;
-	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
-		nfs4_state_doubt(op->be.v4.conn, status);
-		nfs4_task_again(op, status, backoff_ms(op->tries));
-		return;
-	case NFS4ERR_BADSLOT:
-	case NFS4ERR_BAD_HIGH_SLOT:
-	case NFS4ERR_SEQ_MISORDERED:
-	case NFS4ERR_SEQ_FALSE_RETRY:
-		if (!nfs4_task_may_stray(op, MISORDERED_MAX))
-			break;
-		nfs4_state_doubt(op->be.v4.conn, status);
-		nfs4_task_again(op, status, 0);
-		return;
-	case NFS4ERR_RETRY_UNCACHED_REP:
-		/* The server executed the op, and the answer was lost with a connection. Kinds that
-		 * must not be executed twice are cached, so this op may be sent again. */
-		if ((nfs4_task_kind(op)->flags & NFS4_KF_CACHE) ||
-			!nfs4_task_may_stray(op, MISORDERED_MAX))
-			break;
-		nfs4_task_again(op, status, 0);
-		return;
-	case NFS4ERR_REP_TOO_BIG_TO_CACHE:
-		/* The server did not make the change (RFC 8881 2.10.6.4), or the op is an OPEN,
-		 * which may be sent again. So the op goes on without the cache. */
-		if (op->be.v4.flags & NFS4_F_UNCACHED)
-			break;
-		op->be.v4.flags |= NFS4_F_UNCACHED;
-		nfs4_task_again(op, status, 0);
-		return;
-	default:
-		break;
-	}
-	task_failed_otherwise(op, status);
-}
-
-/* The error of an op after a call without results. */
-static int task_rpc_error(const struct nfs_op *op, int error)
-{
-	switch (error) {
-	case -ECANCELED:
-		return -EINTR;
-	case -EBADMSG:
-		return -EREMOTEIO;
-	case -EPROTO:
-		return op->call.rpc_stat == RPC_PROG_UNAVAIL ||
-				       op->call.rpc_stat == RPC_PROG_MISMATCH
-			       ? -EPROTONOSUPPORT
-			       : -EREMOTEIO;
-	default:
-		return error;
-	}
-}
-
-/* Goes on with an op after its reply has been read. status belongs to NFS_STATUS. The slot has been
- * given back, and the call is finished. */
-static void task_conclude(
-	struct nfs4_server *srv, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
-{
-	int error = out == NFS_FAILED ? task_rpc_error(op, op->error) : 0;
-
-	if (op->be.v4.flags & NFS4_F_PRIV) {
-		if (out == NFS_STATUS) {
-			container_of(op, struct nfs4_sync, op)->status = status;
-			error = nfs4_status_errno(status) ?: -EREMOTEIO;
-		}
-		nfs4_task_end(op, error);
-		return;
-	}
-	if (out == NFS_AGAIN || out == NFS_LATER) /* a step is done */
-		op->be.v4.since_ns = 0;
-	switch (out) {
-	case NFS_AGAIN:
-		nfs4_task_start(op);
-		break;
-	case NFS_LATER:
-		op->be.v4.user->up->later(op->be.v4.user, op);
-		break;
-	case NFS_STATUS:
-		task_failed(srv, op, status);
-		break;
-	case NFS_RECOVER:
-	case NFS_DONE:
-	case NFS_FAILED:
-		nfs4_task_end(op, error);
-		break;
-	}
+	if (!kind->server_get)
+		return op->be.v4.user->up->get(op->be.v4.user, op, r);
+	out = kind->server_get(nfs4_task_server(op), op, r);
+	return out == NFS_DONE ? nfs_failed(op, nfs4_reply_end(r)) : out;
 }
 
 /* op, which is unsure, failed at the server: out, with status. Returns op's outcome. */
-static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint32_t status)
+static enum nfs_outcome unsure_failed(struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
 	int error = out == NFS_STATUS ? nfs4_status_errno(status) : op->error;
 
@@ -282,97 +151,124 @@ static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint
 	return out;
 }
 
-bool nfs4_task_asks_old(const struct nfs_op *op)
+enum nfs_outcome nfs4_task_reply_read(struct nfs_op *op, int rc, struct nfs4_task_reply *a)
 {
-	return op->be.v4.unsure && op->tries < OLD_TRIES;
-}
+	enum nfs_outcome out = rc ? nfs4_outcome(op, rc) : get_results(op, &a->r);
 
-/* SEQUENCE was answered DELAY. May op keep its slot and ask again? If not, *end is set. */
-static bool task_keep_slot_locked(
-	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end *end)
-{
-	bool priv = op->be.v4.flags & NFS4_F_PRIV;
-
-	op->be.v4.asks_on =
-		!priv && (srv->slots.gate_open || nfs4_task_asks_old(op)) && !srv->stopping;
-	if (op->be.v4.asks_on && (!op->be.v4.cancelled || nfs4_task_asks_on_locked(op))) {
-		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
-		return true;
-	}
-	/* The caller of a sync op repeats the op. While that caller mounts, no state manager runs
-	 * that could settle a doubtful slot. The slots must not run out. */
-	if (priv && (srv->state == NFS4_S_NEW || srv->slots.ndoubtful >= srv->slots.max / 2))
-		*end = NFS4_SLOT_UNUSED;
-	else
-		*end = NFS4_SLOT_DOUBTFUL;
-	return false;
-}
-
-void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
-{
-	struct nfs_op *op = container_of(call, struct nfs_op, call);
-	struct nfs4_server *srv = nfs4_task_server(op);
-	struct nfs4_sequence_res seq = {.status_flags = 0};
-	uint64_t sent_ns = op->slot ? ((struct nfs4_slot *)op->slot)->sent_ns : 0;
-	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL, busy = false, more_slots = false, flagged;
-	struct nfs_op *next = NULL;
-	struct nfs4_reply r = {.status = NFS4_OK};
-	enum nfs_outcome out;
-	uint32_t highest = 0;
-	int rc = error ? error : nfs4_reply_begin(&r, res);
-
-	if (rc == 0 && has_slot) {
-		rc = task_get_sequence(srv, op, &r, &seq);
-		if (rc > 0)
-			end = slot_after_status((uint32_t)rc);
-		busy = rc == NFS4ERR_DELAY && !(op->be.v4.flags & NFS4_F_SLOT_SET);
-	} else if (rc > 0) {
-		end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
-	}
-	if (rc < 0)
-		end = slot_after_error(op, rc);
-	if (rc && call->repeated) /* the server may have executed the call */
-		op->be.v4.unsure = true;
-	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
-		end = end == NFS4_SLOT_USED ? end : NFS4_SLOT_DOUBTFUL;
-
-	pthread_mutex_lock(&srv->slots.lock);
-	nfs4_task_state_locked(op, NFS4_T_ENDING);
-	if (rc == -ECANCELED && nfs4_task_stopping_locked(op))
-		rc = -ENOTCONN; /* the op's owner did not ask for this */
-	if (rc == 0 && has_slot)
-		more_slots = nfs4_slots_target_locked(
-			&srv->slots, seq.highest_slotid, seq.target_highest_slotid);
-	flagged = seq.status_flags || srv->flags_seen;
-	if (!busy || !task_keep_slot_locked(srv, op, &end)) {
-		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !srv->stopping &&
-			!(op->be.v4.flags & NFS4_F_SLOT_SET))
-			nfs4_state_want_locked(srv, NFS4_TODO_PROBE);
-		next = nfs4_task_release_locked(srv, op, end, &highest);
-	}
-	pthread_mutex_unlock(&srv->slots.lock);
-	if (next)
-		nfs4_task_send(srv, next, highest);
-	if (more_slots)
-		nfs4_task_kick(srv);
-
-	if (rc == 0 && has_slot) {
-		if (flagged)
-			nfs4_state_flags(srv, seq.status_flags, sent_ns);
-		/* release: a reader of renewed_ns also sees the effects of the flags */
-		if (sent_ns > atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed))
-			atomic_store_explicit(&srv->renewed_ns, sent_ns, memory_order_release);
-	}
-	out = rc ? nfs4_outcome(op, rc) : task_get(op, &r);
-	if (out == NFS_FAILED && op->error == -EBADMSG && !error)
+	if (out == NFS_FAILED && op->error == -EBADMSG && !a->error)
 		log_warn("%s: the reply to %s does not make sense (%u results read, then %s): "
 			 "server bug",
-			srv->name, nfs4_task_kind(op)->name, r.walked, nfs4_op_name(r.op));
-	if (op->be.v4.flags & NFS4_F_PRIV)
-		container_of(op, struct nfs4_sync, op)->walked = error ? 0 : r.walked;
-	rpc_call_finish(call);
+			nfs4_task_server(op)->name, nfs4_task_kind(op)->name, a->r.walked,
+			nfs4_op_name(a->r.op));
+	op->be.v4.walked = a->r.walked;
 	if (rc == 0 && op->be.v4.unsure && (out == NFS_STATUS || out == NFS_FAILED))
-		out = task_judge(op, out, r.status);
-	task_conclude(srv, op, out, r.status);
+		out = unsure_failed(op, out, a->r.status);
+	return out;
+}
+
+static unsigned backoff_ms(unsigned tries)
+{
+	return tries >= 8 ? 3000 : 12u << tries;
+}
+
+/* Not every op may get status: the op's user decides. */
+static enum nfs_outcome failed_otherwise(struct nfs_op *op, uint32_t status, unsigned *ms)
+{
+	struct nfs4_user *u = op->be.v4.user;
+	int rc = nfs4_status_errno(status);
+	enum nfs_outcome out = u ? u->up->failed(u, op, status, ms) : NFS_STATUS;
+
+	if (out != NFS_DONE && out != NFS_STATUS)
+		return out;
+	if (rc == -EREMOTEIO)
+		log_warn("%s: %s was answered %s (%u)", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, nfs4_status_name(status), status);
+	return nfs_failed(op, rc ? rc : -EREMOTEIO);
+}
+
+/* op was answered with status. Returns as nfs4_task_reply_judge(). */
+static enum nfs_outcome failed(struct nfs_op *op, uint32_t status, unsigned *ms)
+{
+	*ms = 0;
+	switch (status) {
+	case NFS4ERR_DELAY:
+		*ms = backoff_ms(op->tries);
+		return NFS_RECOVER;
+	case NFS4ERR_GRACE:
+		*ms = 1000;
+		return NFS_RECOVER;
+	case NFS4ERR_BADSESSION: /* another session is made; op waits at the gate */
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_STALE_CLIENTID:
+		log_ctrl("%s: %s was answered %s", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, nfs4_status_name(status));
+		nfs4_state_doubt(op->be.v4.conn, status);
+		return NFS_RECOVER;
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+		nfs4_state_doubt(op->be.v4.conn, status);
+		*ms = backoff_ms(op->tries);
+		return NFS_RECOVER;
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+		if (!nfs4_task_may_stray(op, MISORDERED_MAX))
+			break;
+		nfs4_state_doubt(op->be.v4.conn, status);
+		return NFS_RECOVER;
+	case NFS4ERR_RETRY_UNCACHED_REP:
+		/* The server executed the op, and the answer was lost with a connection. Kinds that
+		 * must not be executed twice are cached, so this op may be sent again. */
+		if ((nfs4_task_kind(op)->flags & NFS4_KF_CACHE) ||
+			!nfs4_task_may_stray(op, MISORDERED_MAX))
+			break;
+		return NFS_RECOVER;
+	case NFS4ERR_REP_TOO_BIG_TO_CACHE:
+		/* The server did not make the change (RFC 8881 2.10.6.4), or the op is an OPEN,
+		 * which may be sent again. So the op goes on without the cache. */
+		if (op->be.v4.flags & NFS4_F_UNCACHED)
+			break;
+		op->be.v4.flags |= NFS4_F_UNCACHED;
+		return NFS_RECOVER;
+	default:
+		break;
+	}
+	return failed_otherwise(op, status, ms);
+}
+
+/* The error of an op after a call without results. */
+static int rpc_error(const struct nfs_op *op, int error)
+{
+	switch (error) {
+	case -ECANCELED:
+		return -EINTR;
+	case -EBADMSG:
+		return -EREMOTEIO;
+	case -EPROTO:
+		return op->call.rpc_stat == RPC_PROG_UNAVAIL ||
+				       op->call.rpc_stat == RPC_PROG_MISMATCH
+			       ? -EPROTONOSUPPORT
+			       : -EREMOTEIO;
+	default:
+		return error;
+	}
+}
+
+enum nfs_outcome nfs4_task_reply_judge(
+	struct nfs_op *op, enum nfs_outcome out, uint32_t status, unsigned *ms)
+{
+	int error = out == NFS_FAILED ? rpc_error(op, op->error) : 0;
+
+	if (op->be.v4.flags & NFS4_F_PRIV) {
+		if (out == NFS_STATUS) {
+			op->be.v4.status = status;
+			error = nfs4_status_errno(status) ?: -EREMOTEIO;
+		}
+		return nfs_failed(op, error);
+	}
+	if (out == NFS_AGAIN || out == NFS_LATER) { /* a step is done */
+		op->be.v4.since_ns = 0;
+		return out;
+	}
+	return out == NFS_STATUS ? failed(op, status, ms) : nfs_failed(op, error);
 }

@@ -365,9 +365,9 @@ static unsigned opens_of(struct inode *ino)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&ino->lock);
+	mutex_lock(&ino->lock);
 	n = ino->opens.count;
-	pthread_mutex_unlock(&ino->lock);
+	mutex_unlock(&ino->lock);
 	return n;
 }
 

@@ -107,7 +107,7 @@ static int setup(void **state)
 {
 	memset(&nlm, 0, sizeof(nlm));
 	memset(&client, 0, sizeof(client));
-	pthread_mutex_init(&nlm.lock, NULL);
+	mutex_init(&nlm.lock);
 	TAILQ_INIT(&nlm.queue);
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)
 		LIST_INIT(&nlm.bucket[i]);
@@ -135,7 +135,7 @@ static int teardown(void **state)
 		}
 	}
 	nfs3_held_close(&nlm.held);
-	pthread_mutex_destroy(&nlm.lock);
+	mutex_destroy(&nlm.lock);
 	return 0;
 }
 

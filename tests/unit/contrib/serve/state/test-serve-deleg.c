@@ -158,10 +158,10 @@ static void a_client_that_ends_gives_all_back(void **state)
 	struct client *c;
 
 	two_delegated(f);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, f->e.clientid);
 	client_remove_locked(s, c);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	client_dispose(s, c);
 	client_unref(s, c);
 	assert_int_equal(s->delegs->n, 0);

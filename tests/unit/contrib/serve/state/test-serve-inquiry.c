@@ -270,9 +270,9 @@ static void a_delegation_that_ends_is_not_waited_for(void **state)
 	struct obj *o;
 
 	wait_for_answer(f);
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	c = client_find_locked(s, f->holder.clientid);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
 	assert_int_equal(deleg_return(s, c, o, &sid), NFS4_OK);
 	cb_notify_all(&f->e.sv);

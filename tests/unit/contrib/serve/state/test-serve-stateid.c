@@ -21,9 +21,9 @@ static struct client *client_of(struct serve_env *e)
 {
 	struct client *c;
 
-	pthread_mutex_lock(&e->sv.state.lock);
+	mutex_lock(&e->sv.state.lock);
 	c = client_find_locked(&e->sv.state, e->clientid);
-	pthread_mutex_unlock(&e->sv.state.lock);
+	mutex_unlock(&e->sv.state.lock);
 	assert_non_null(c);
 	return c;
 }

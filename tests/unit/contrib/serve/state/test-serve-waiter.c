@@ -234,9 +234,9 @@ static bool is_used(struct client *c, struct st *st)
 {
 	bool used;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	used = st->refs > 1;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return used;
 }
 
@@ -257,17 +257,17 @@ static void what_has_ended_gets_no_range(void **state)
 	l.ses = session_get(s, &f->e.session);
 	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &l.o), 0);
 	c = l.ses->client;
-	pthread_mutex_lock(&l.o->lock);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&l.o->lock);
+	mutex_lock(&c->lock);
 	assert_int_equal(st_find_locked(c, l.o, &f->got, &st), NFS4_OK);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	pthread_create(&thread, NULL, lock_late, &l);
 	while (!is_used(c, st))
 		sched_yield();
 	assert_true(st_remove(c, st));
 	ranges_drop_locked(st);
 	LIST_REMOVE(st, obj_link);
-	pthread_mutex_unlock(&l.o->lock);
+	mutex_unlock(&l.o->lock);
 	pthread_join(thread, NULL);
 	assert_int_equal(l.status, NFS4ERR_BAD_STATEID);
 	assert_int_equal(c->nranges, 0);

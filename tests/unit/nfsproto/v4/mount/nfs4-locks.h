@@ -13,7 +13,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_locking.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "transport/clock.h"
 
@@ -37,7 +37,7 @@ static inline int locks_setup(void **state)
 	nfs4_lock_init(&l->c.locks);
 	l->c.srv = &l->srv;
 	l->c.user.up = &nfs4_client_upcalls;
-	nfs4_server_join(&l->srv, &l->c.user);
+	nfs4_user_join(&l->srv, &l->c.user);
 	*state = l;
 	return 0;
 }
@@ -48,7 +48,7 @@ static inline int locks_teardown(void **state)
 
 	l->c.user.stopping = l->srv.stopping = true;
 	nfs4_lock_abort(&l->c);
-	nfs4_state_pump(&l->srv);
+	nfs4_task_pump(&l->srv);
 	nfs4_lock_finish(&l->c.locks);
 	while (l->nopens)
 		nfs4_open_unref(l->open[--l->nopens]);

@@ -269,7 +269,7 @@ static void who_is_cancelled_leaves(void **state)
 	last = ask(l, &w[2], f, 3, F_RDLCK, 0, 0);
 	nfs4_lock_cancel(&l->c, &w[1].op);
 	nfs4_lock_cancel(&l->c, &w[1].op); /* a second cancel changes nothing */
-	nfs4_state_pump(&l->srv);
+	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[1].op.error, -EINTR);
 	assert_true(poll(l, 0, &next)); /* though the request is not due */
@@ -283,7 +283,7 @@ static void who_is_cancelled_leaves(void **state)
 	assert_ptr_equal(TAILQ_FIRST(&l->c.locks.waiters), first);
 	assert_ptr_equal(TAILQ_NEXT(first, wait_link), last);
 	assert_null(TAILQ_NEXT(last, wait_link));
-	nfs4_state_pump(&l->srv);
+	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[2].ended, 0);
 }

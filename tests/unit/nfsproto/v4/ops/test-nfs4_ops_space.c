@@ -258,7 +258,7 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 
 	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	assert_int_equal(op.be.v4.kind, NFS4_K_OFFLOAD_STATUS);
-	/* as nfs4_state_delay() leaves op */
+	/* as nfs4_task_delay() leaves op */
 	op.be.v4.state = NFS4_T_DELAYED;
 	op.be.v4.user = &c.user;
 	TAILQ_INSERT_TAIL(&srv.delayed, &op, link);

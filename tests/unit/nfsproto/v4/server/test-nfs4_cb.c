@@ -20,6 +20,7 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};
@@ -76,7 +77,7 @@ static int setup(void **state)
 	nfs4_server_init(&p->srv, nfs4_kinds);
 	for (int i = 0; i < 2; i++) {
 		p->user[i].base.up = &upcalls;
-		nfs4_server_join(&p->srv, &p->user[i].base);
+		nfs4_user_join(&p->srv, &p->user[i].base);
 	}
 	nfs4_cb_session(&p->srv.cb, &session);
 	*state = p;

@@ -88,7 +88,7 @@ static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *use
 	srv->conns_wanted = conns;
 	for (unsigned i = 0; i < n; i++) {
 		users[i].base.up = &upcalls;
-		nfs4_server_join(srv, &users[i].base);
+		nfs4_user_join(srv, &users[i].base);
 	}
 	if (nfs4_server_start(srv, &p, &e))
 		fail_msg("%s", e.msg);
@@ -99,8 +99,8 @@ static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *use
 static void give_up(struct fix *f, struct nfs4_server *srv, struct user *users, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		nfs4_server_quit(srv, &users[i].base);
-		nfs4_server_leave(srv, &users[i].base, 0, 0);
+		nfs4_user_quit(srv, &users[i].base);
+		nfs4_user_leave(srv, &users[i].base, 0, 0);
 	}
 	assert_int_equal(f->srv.nsessions, 1);
 	assert_null(nfs4_server_unref(srv));
@@ -156,7 +156,7 @@ static void binds_the_connection_that_is_unbound(void **state)
 	struct fix *f = *state;
 	struct nfs4_server *srv = start(f, 1, NULL, 0);
 
-	nfs4_conn_unbound(nfs4_server_conn(srv));
+	nfs4_state_unbound(nfs4_server_conn(srv));
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
 	settle(srv);
 	nfs4_state_want(srv, NFS4_TODO_BIND); /* no connection is unbound */
@@ -394,7 +394,7 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
 	binds = f->srv.count[OP_BIND_CONN_TO_SESSION];
-	nfs4_conn_unbound(&srv->conn[1]);
+	nfs4_state_unbound(&srv->conn[1]);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_upcalls: the upcalls of a mount for its server (nfs4_server.h).
+ * nfs4_client_upcalls: the upcalls of a mount for its server (nfs4_user.h).
  */
-#include "nfsproto/v4/nfs4_upcalls.h"
+#include "nfsproto/v4/nfs4_client_upcalls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static enum nfs_outcome up_get(struct nfs4_user *u, struct nfs_op *op, struct nf
 static void up_later(struct nfs4_user *u, struct nfs_op *op)
 {
 	if (op->be.v4.kind == NFS4_K_OFFLOAD_STATUS)
-		nfs4_state_delay(op, nfs4_offload_ms(op));
+		nfs4_task_delay(op, nfs4_offload_ms(op));
 	else
 		nfs4_names_later(nfs4_client_of(u), op);
 }

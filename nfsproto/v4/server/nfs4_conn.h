@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_conn: the connections of a server are made and ended.
+ */
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CONN_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_CONN_H
+
+#include "nfsproto/v4/server/nfs4_server.h"
+
+/* Makes one more connection, which is not bound to a session. 0, or -1 with *e set, as
+ * nfs_connect(). */
+int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* Ends all calls under way. */
+void nfs4_conn_free_all(struct nfs4_server *srv);
+
+#endif

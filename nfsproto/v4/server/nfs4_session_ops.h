@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_session_ops: the kinds of op about client ID, session and stateids as such (RFC 8881
+ * sections 18.34 to 18.38, 18.46, 18.48, 18.50, 18.51), without any file.
+ */
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SESSION_OPS_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_SESSION_OPS_H
+
+#include "nfsproto/v4/server/nfs4_sync.h"
+
+/* The coders. */
+#define NFS4_SERVER_CODERS(x)                                                                      \
+	void nfs4_put_##x(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);        \
+	enum nfs_outcome nfs4_get_##x(                                                             \
+		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
+NFS4_SERVER_CODERS(op_sequence);
+NFS4_SERVER_CODERS(op_exchange_id);
+NFS4_SERVER_CODERS(op_create_session);
+NFS4_SERVER_CODERS(op_bind);
+NFS4_SERVER_CODERS(op_destroy_session);
+NFS4_SERVER_CODERS(op_destroy_clientid);
+NFS4_SERVER_CODERS(op_reclaim_complete);
+NFS4_SERVER_CODERS(op_test_stateid);
+NFS4_SERVER_CODERS(op_free_stateid);
+
+/* The calls. All return as nfs4_sync_run(), s->status set; the first two set srv's members. */
+int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
+int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
+/* BIND_CONN_TO_SESSION. */
+int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms);
+
+#endif
