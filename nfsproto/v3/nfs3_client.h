@@ -6,7 +6,7 @@
  *
  *     nfs3_backend.c   mounting and unmounting; takes ops in
  *     nfs3_task.c      the life of an op
- *     nfs3_ops*.c      arguments and results of each kind of call
+ *     nfs3_ops*.c      arguments and results of each kind of call; their table: nfs3_kinds.c
  *     nfs3_mount.c     the root handle, by the MOUNT protocol
  *     nfs3_nlm*.c      byte-range locks (nfs3_nlm_state.h)
  *
