@@ -5,7 +5,7 @@
  * every
  * decoded pointer and length is followed.
  */
-#include "../unit/nfs4-any.h"
+#include "../unit/nfsproto/wire/nfs4-any.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
 static void use(const struct nfs4_args *a)

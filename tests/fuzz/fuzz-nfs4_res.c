@@ -3,7 +3,7 @@
  *
  * Fuzz target: a client's view of the results of a COMPOUND.
  */
-#include "../unit/nfs4-any.h"
+#include "../unit/nfsproto/wire/nfs4-any.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
 static void walk_names(const struct nfs4_listxattrs_res *r)

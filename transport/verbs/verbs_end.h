@@ -15,6 +15,7 @@ struct rdma_cm_event *verbs_next_event(
 	struct rdma_event_channel *channel, int abort_fd, int wake_fd, int timeout_ms);
 /* verbs_cm.c */
 void verbs_cm_event(struct verbs_conn *v); /* takes one event off the channel, if there is one */
-void verbs_down(struct verbs_conn *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void verbs_down(struct verbs_conn *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), nonnull(2)));
 
 #endif
