@@ -232,8 +232,6 @@ static void a_write_overtakes_what_is_being_read(void **state)
 	reads_right(0, REQUEST);
 }
 
-static const uint8_t nothing[REQUEST];
-
 /* READs find the file without the bytes that the server has lost, until five WRITEs have brought
  * the bytes again. */
 static bool finds_nothing(struct nfs_op *op)
@@ -243,7 +241,7 @@ static bool finds_nothing(struct nfs_op *op)
 	calls += op->type == NFS_WRITE;
 	if (op->type != NFS_READ || calls >= 5)
 		return false;
-	seg_iter_put(&to, nothing, op->u.read.to.len);
+	seg_iter_zero(&to, op->u.read.to.len);
 	op->error = 0;
 	op->u.read.count = op->u.read.to.len;
 	op->u.read.eof = false;
