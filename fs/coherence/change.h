@@ -52,8 +52,9 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
  * the lock asks for. */
 void change_await_notices(struct inode *ino);
 /* An answer to an append with the data in the wrong place (append.c) may be in flight beside
- * attributes that the kernel is about to be told. Is it then unknown whether the kernel takes the
- * attributes? If so, this function has made the kernel discard the attributes. */
+ * attributes that the kernel is about to be told. The kernel takes these attributes or not,
+ * depending on which of the two answers comes first. True: such an answer is in flight, and this
+ * function has made the kernel discard the attributes. */
 bool change_goes_astray(const struct fs *fs, struct inode *ino, const struct told *told);
 /* Such an append, counted in inode.append.astray, is about to be answered. */
 void change_astray_end(const struct fs *fs, struct inode *ino);

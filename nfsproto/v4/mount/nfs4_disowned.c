@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_disowned: ops whose stateid the server refuses.
+ * nfs4_disowned: the server refuses the stateid of an op. The op is sent again, or fails.
  */
 #include "nfsproto/v4/mount/nfs4_disowned.h"
 

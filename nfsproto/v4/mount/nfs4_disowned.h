@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_disowned: ops whose stateid the server refuses.
+ * nfs4_disowned: the server refuses the stateid of an op. The op is sent again, or fails.
  */
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DISOWNED_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_DISOWNED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock_push: the local locks of a file whose delegation goes (nfs4_lock_local.h).
+ * nfs4_lock_push: local locks (nfs4_lock_local.h) become the server's before a delegation goes.
  */
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 
