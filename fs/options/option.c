@@ -278,10 +278,8 @@ static int set_nconnect(struct options *o, const struct opt *d, const char *valu
 
 	if (option_size(value, 1, 16, &v))
 		return bad_value(d, value, e);
-	if (v == 1)
-		return 0;
-	return option_note(
-		o, e, "option nconnect=%s is not supported yet: one connection is used", value);
+	o->nconnect = (unsigned)v;
+	return 0;
 }
 
 /* The options for a desktop: no program waits for a server that is away, and nothing is lost. */

@@ -78,7 +78,7 @@ def e2e_over(build, script, transports, users=(True, False), limit=900):
 def unit_of(build):
     for name in program_names("tests/unit", "test-"):
         yield Job(f"{build} unit {name}", [f"{path(build)}/tests/unit/test-{name}"], build)
-    for name in ("rpc_auth", "rpc_cb", "rpc_client", "rpc_load", "rpc_payload", "rpc_req", "serve-fault_xprt"):
+    for name in ("rpc_auth", "rpc_cb", "rpc_client", "rpc_load", "rpc_paths", "rpc_payload", "rpc_req", "serve-fault_xprt"):
         # A call that is sent again is encoded over the message that the server has answered. The wire gives that order; TSan
         # cannot see it.
         if (build, name) == ("tsan", "rpc_payload"):

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/quote.h"
@@ -165,6 +166,11 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 		return rc;
 	pthread_mutex_lock(&srv->slots.lock);
 	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
+	/* CREATE_SESSION has bound its own connection (RFC 8881 18.36.3) */
+	for (unsigned i = 0; i < srv->nconns; i++)
+		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != s->op.be.v4.conn);
+	if (srv->nconns > 1)
+		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
 	pthread_mutex_unlock(&srv->slots.lock);
 	return 0;
 }
@@ -175,7 +181,7 @@ void nfs4_put_op_bind(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_bind_conn_to_session_args a = {
 		.session = srv->session,
-		.dir = op->be.v4.conn->back ? CDFC4_FORE_OR_BOTH : CDFC4_FORE,
+		.dir = CDFC4_FORE_OR_BOTH,
 	};
 
 	nfs4_put_bind_conn_to_session_args(k->x, &a);
@@ -200,7 +206,16 @@ enum nfs_outcome nfs4_get_op_bind(struct nfs4_server *srv, struct nfs_op *op, st
 
 int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms)
 {
-	return nfs4_sync_run_as(conn, NULL, &conn->srv->cred, NULL, s, NFS4_K_BIND, timeout_ms);
+	struct nfs4_server *srv = conn->srv;
+	int rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, s, NFS4_K_BIND, timeout_ms);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&srv->slots.lock);
+	if (!atomic_load_explicit(&conn->unbound, memory_order_relaxed)) /* lost again meanwhile */
+		nfs4_server_unbound_locked(conn, false);
+	pthread_mutex_unlock(&srv->slots.lock);
+	return 0;
 }
 
 void nfs4_put_op_destroy_session(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)

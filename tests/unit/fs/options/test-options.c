@@ -314,8 +314,7 @@ static void options_of_nfs_carry_over(void **state)
 				      "rdirplus=none, max_connect, retrans (with hard)");
 	assert_null(o.notes);
 	assert_int_equal(WITH("nconnect=4"), 0);
-	assert_string_equal(
-		o.notes, "option nconnect=4 is not supported yet: one connection is used");
+	assert_int_equal(o.nconnect, 4);
 	assert_int_equal(WITH("sec=krb5:sys"), 0);
 	assert_non_null(strstr(o.notes, "sec=sys is used"));
 	assert_int_equal(WITH("write=wait"), 0);
