@@ -50,7 +50,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	c->cred = p->cred;
 	c->connect_ms = p->connect_ms;
 	c->read_plus = p->read_plus;
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
 	nfs4_deleg_init(&c->delegs, p->delegations);
@@ -73,7 +73,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 		nfs4_open_unref(o);
 	}
 	pthread_cond_destroy(&c->idle);
-	pthread_mutex_destroy(&c->lock);
+	mutex_destroy(&c->lock);
 	free(c);
 }
 
@@ -88,11 +88,11 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 		unsigned nown;
 
 		nfs4_task_pump(c->srv); /* ops that were to be tried again */
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		if (c->nown)
 			nfs4_state_wait_locked(&c->idle, &c->lock, clock_ns() + DRAIN_STEP_NS);
 		nown = c->nown;
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		/* acquire: done of the last one has returned */
 		if (!nown && !atomic_load_explicit(&c->user.nops, memory_order_acquire))
 			return true;
@@ -268,9 +268,9 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
 		return;
 	}
 	if (op->type != NFS_OPEN && op->type != NFS_CLOSE) {
-		pthread_mutex_lock(&c->srv->slots.lock);
+		mutex_lock(&c->srv->slots.lock);
 		nfs4_task_cancel_locked(op);
-		pthread_mutex_unlock(&c->srv->slots.lock);
+		mutex_unlock(&c->srv->slots.lock);
 		return;
 	}
 	nfs4_open_cancel(c, op);

@@ -99,7 +99,7 @@ static bool make_room(struct nfs4_client *c)
 	uint64_t fresh = clock_ns() - NFS4_DELEG_FRESH_NS;
 	bool room, gone = false;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	room = t->n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
 	for (unsigned i = 0; !room && i < ROTATE_MAX; i++) {
 		struct nfs4_deleg *d = TAILQ_FIRST(&t->list[NFS4_D_HELD]);
@@ -107,7 +107,7 @@ static bool make_room(struct nfs4_client *c)
 		room = gone = atomic_load(&d->used_ns) < fresh && TAILQ_EMPTY(&d->opens);
 		nfs4_deleg_move_locked(c, d, gone ? NFS4_D_DUE : NFS4_D_HELD);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (gone)
 		nfs4_state_poll(c->srv);
 	return room;
@@ -176,7 +176,7 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 
 	if (!given && !t->wanted)
 		return 0;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && given && !keep) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
@@ -186,7 +186,7 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	}
 	/* if a delegation was held already, the state manager knows when to look */
 	poll = given && (t->n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&t->list[NFS4_D_DUE]));
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
 	if (given && !keep)
@@ -201,22 +201,22 @@ void nfs4_deleg_note_change(
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = find_held_locked(c, fh, id);
 	if (d && !d->change_known) {
 		d->change_known = true;
 		d->change = change;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 void nfs4_deleg_opening(struct nfs4_client *c, int by)
 {
 	if (!c->delegs.wanted)
 		return;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->delegs.opening += (unsigned)by;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- use ------------------------------------------------------------------------------------- */
@@ -228,11 +228,11 @@ bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t i
 
 	if (nfs4_mount_unsure(c, now))
 		return false;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = find_held_locked(c, fh, id);
 	if (d)
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return d;
 }
 
@@ -244,13 +244,13 @@ uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
 	if (c->delegs.wanted < NFS_DELEGATIONS_WRITE)
 		return 0;
 	now = clock_ns();
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && d->type == OPEN_DELEGATE_WRITE && !nfs4_mount_unsure(c, now)) {
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		id = d->id;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return id;
 }
 
@@ -264,7 +264,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 
 	if (!o)
 		return NULL;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (!nfs4_mount_unsure(c, now))
 		d = find_held_locked(c, fh, id);
 	if (d && access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
@@ -279,7 +279,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		nfs4_deleg_move_locked(c, d, NFS4_D_HELD);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (d)
 		return o;
 	nfs4_open_unref(o);
@@ -290,7 +290,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 {
 	bool local, claiming = false;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	local = o->local;
 	claiming = local && o->local->claiming == o;
 	if (claiming) {
@@ -299,7 +299,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 		TAILQ_REMOVE(&o->local->opens, o, link);
 		o->local = NULL;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (local && !claiming)
 		nfs4_open_unref(o);
 	return local;
@@ -315,8 +315,8 @@ void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o)
 
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (o->local)
 		nfs4_deleg_leave_locked(c, o);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }

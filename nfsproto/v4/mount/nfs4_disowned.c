@@ -19,13 +19,13 @@ static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
 {
 	bool lost;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	lost = o->lost;
 	if (o->gen != gen)
 		*changed = true;
 	else if (!lost)
 		o->suspect = true;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return !lost;
 }
 

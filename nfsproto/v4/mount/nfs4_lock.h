@@ -50,7 +50,6 @@
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,6 +58,7 @@
 #include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/common/nfs_op.h"
+#include "transport/lock.h"
 
 #define NFS4_LOCK_BUCKETS 64
 
@@ -118,7 +118,7 @@ struct nfs4_lockreq {
 };
 
 struct nfs4_locks {
-	pthread_mutex_t lock; /* of all locks here, contexts and requests; inside cb.lock, outside
+	struct mutex lock; /* of all locks here, contexts and requests; inside cb.lock, outside
 				 the mount's and slots.lock */
 	LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
 	struct nfs4_lockreqs waiters;			     /* oldest first */

@@ -91,7 +91,7 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
 	const struct lock_range *g = NULL;
 	const struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	alone = nfs4_deleg_is_alone(c, &op->u.lockt.fh);
 	answered = alone || c->locks.nlocal;
 	if (answered)
@@ -113,7 +113,7 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
 		}
 		answered = alone || g;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (answered && !g)
 		op->u.lockt.type = F_UNLCK;
 	return answered;
@@ -123,9 +123,9 @@ bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh)
 {
 	bool local = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (c->locks.nlocal)
 		any_remote_locked(c, fh, &local);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return local;
 }

@@ -14,7 +14,7 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	NFS4_FOREACH_CTX (c, ctx, fh, i)
 		if (ctx->local)
 			break;
@@ -26,7 +26,7 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 		*g = ctx->ranges.range[ctx->npushed];
 		ctx->refs++;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return ctx;
 }
 
@@ -42,7 +42,7 @@ void nfs4_lock_pushed(
 {
 	bool ended = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (ctx->local && push == NFS4_PUSH_REFUSED) {
 		suspect_locked(c, ctx);
 		ended = true;
@@ -53,7 +53,7 @@ void nfs4_lock_pushed(
 		ctx->pushed_by = by;
 		ended = true;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (push == NFS4_PUSH_REFUSED) {
 		log_warn("%s: a lock of a file that was delegated was refused", c->srv->name);
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
@@ -68,14 +68,14 @@ void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint6
 	struct nfs4_lockctx *ctx;
 	bool any = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	NFS4_FOREACH_CTX (c, ctx, fh, i) {
 		if (!ctx->local && (!by || ctx->pushed_by != by || !ctx->ranges.n))
 			continue;
 		suspect_locked(c, ctx);
 		any = true;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (any)
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 }

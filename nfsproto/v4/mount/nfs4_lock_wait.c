@@ -87,10 +87,10 @@ void nfs4_lock_notify(
 	if (owner->len != sizeof(number))
 		return;
 	memcpy(&number, owner->data, sizeof(number));
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link)
 		if (w->ctx->number == number && nfs_fh_equal(&w->ctx->fh, fh))
 			wake(w);
 	nfs4_state_poll(c->srv);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 }

@@ -72,7 +72,7 @@ struct nfs4_client {
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */
 
-	pthread_mutex_t lock; /* of the following */
+	struct mutex lock; /* of the following */
 	TAILQ_HEAD(, nfs_open) opens;
 	unsigned nown;	     /* own ops under way */
 	pthread_cond_t idle; /* nown has become 0 */

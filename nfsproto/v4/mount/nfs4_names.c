@@ -58,7 +58,7 @@ static void resolved(void *ctx)
 	struct nfs4_client *c = ctx;
 	struct nfs_op *op, *next;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	mutex_lock(&c->srv->slots.lock);
 	for (op = TAILQ_FIRST(&c->srv->delayed); op; op = next) {
 		next = TAILQ_NEXT(op, link);
 		if (op->be.v4.user != &c->user || !(op->be.v4.flags & NFS4_F_NAMING))
@@ -68,7 +68,7 @@ static void resolved(void *ctx)
 		TAILQ_INSERT_HEAD(&c->srv->delayed, op, link);
 	}
 	pthread_cond_signal(&c->srv->wake);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	mutex_unlock(&c->srv->slots.lock);
 }
 
 static bool may_wait(struct nfs_op *op)

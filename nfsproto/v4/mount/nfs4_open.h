@@ -37,7 +37,7 @@ struct nfs_open {
 	 * the copy of its array, or NULL */
 	struct seg_list to;
 	struct seg *to_seg;
-	pthread_mutex_t lock; /* of the following */
+	struct mutex lock; /* of the following */
 	struct nfs4_stateid stateid;
 	uint32_t gen; /* counts changes of stateid */
 	/* access granted by the server, with more for locks; a local open: none */

@@ -7,10 +7,10 @@
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/lock.h"
 #include "transport/rpc/rpc.h"
 
 #define NFS4_CB_SLOTS  16
@@ -26,7 +26,7 @@ struct nfs4_cb_slot {
 };
 
 struct nfs4_cb {
-	pthread_mutex_t lock; /* of all; outside slots.lock */
+	struct mutex lock; /* of all; outside slots.lock */
 	bool have_session;
 	struct nfs4_sessionid session;
 	struct nfs4_cb_slot slot[NFS4_CB_SLOTS];

@@ -29,7 +29,7 @@ static inline bool test_bit(const uint64_t *w, uint32_t i)
 
 void nfs4_slots_init(struct nfs4_slots *s)
 {
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	clock_cond_init(&s->idle);
 	TAILQ_INIT(&s->waiting);
 	s->gate_open = false;
@@ -41,7 +41,7 @@ void nfs4_slots_finish(struct nfs4_slots *s)
 {
 	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
 	pthread_cond_destroy(&s->idle);
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 }
 
 void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n)

@@ -22,10 +22,11 @@
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+#include "transport/lock.h"
 
 #define NFS4_MAX_SLOTS 128
 
@@ -46,8 +47,8 @@ struct nfs4_slot {
 };
 
 struct nfs4_slots {
-	pthread_mutex_t lock; /* of everything here; short, a leaf */
-	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or a visit is over */
+	struct mutex lock;   /* of everything here; short, a leaf */
+	pthread_cond_t idle; /* nbusy has become 0 behind a closed gate, or a visit is over */
 	bool gate_open;
 	uint32_t max;	/* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
 	uint32_t limit; /* slots the server wants used now, 1..max */

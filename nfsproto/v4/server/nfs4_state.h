@@ -43,6 +43,7 @@ bool nfs4_state_stopping(struct nfs4_server *srv);
  * quit, if any. visit_end: ends the visit and begins none. */
 struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u);
 void nfs4_state_visit_end(struct nfs4_server *srv);
-void nfs4_state_wait_locked(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t until_ns);
+void nfs4_state_wait_locked(pthread_cond_t *cond, struct mutex *lock, uint64_t until_ns)
+	REQUIRES(*lock);
 
 #endif

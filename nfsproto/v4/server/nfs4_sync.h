@@ -21,7 +21,7 @@ struct nfs4_lockctx;
 
 struct nfs4_sync {
 	struct nfs_op op;
-	pthread_mutex_t lock; /* of ended */
+	struct mutex lock; /* of ended */
 	pthread_cond_t cond;
 	bool ended;
 	/* how the op ended */

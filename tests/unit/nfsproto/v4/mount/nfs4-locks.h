@@ -62,7 +62,7 @@ static inline struct nfs_open *locks_open(struct locks *l, const char *name, uin
 {
 	struct nfs_open *o = calloc(1, sizeof(*o));
 
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	atomic_init(&o->refs, 1);
 	o->access = o->wire_access = OPEN4_SHARE_ACCESS_BOTH;
 	o->fh.len = (uint32_t)strlen(name);
@@ -78,9 +78,9 @@ static inline struct nfs4_lockctx *locks_ctx(struct locks *l, struct nfs_open *o
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	ctx = nfs4_lockctx_new_locked(&l->c, &o->fh, owner, o);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	atomic_fetch_add(&o->nlockctx, 1);
 	return ctx;
 }

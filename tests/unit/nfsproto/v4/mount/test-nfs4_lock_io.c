@@ -51,9 +51,9 @@ static struct nfs4_lockctx *holds(struct locks *l, struct nfs_open *o, uint64_t 
 
 static void judge(struct locks *l, struct nfs4_lockctx *ctx)
 {
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	nfs4_lockctx_judge_locked(&l->c, ctx);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 }
 
 static void make_suspect(struct locks *l, struct nfs4_lockctx *ctx)

@@ -128,9 +128,9 @@ static void settle(struct nfs4_server *srv)
 		struct timespec pause = {.tv_nsec = 1000 * 1000};
 
 		nanosleep(&pause, NULL);
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		busy = srv->todo || srv->state != NFS4_S_RUNNING;
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 	}
 }
 
