@@ -202,7 +202,9 @@ static uint32_t probe_once(struct nfs4_server *srv, struct nfs4_slot *slot, uint
 	struct nfs4_sync s;
 	int rc;
 
+	mutex_lock(&srv->slots.lock);
 	slot->seq = seq;
+	mutex_unlock(&srv->slots.lock);
 	s.op.slot = slot;
 	rc = nfs4_sync_run(srv, &s, NFS4_K_SEQUENCE, STEP_MS);
 	return rc == 0 ? NFS4_OK : s.status ? s.status : NFS4ERR_DELAY;
