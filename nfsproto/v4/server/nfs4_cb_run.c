@@ -45,6 +45,7 @@ static bool referring_pending(struct nfs4_server *srv, const struct nfs4_cb_sequ
 }
 
 static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_cb_sequence_res res = {
 		.session = a->session,
@@ -85,6 +86,7 @@ static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_ar
 }
 
 static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 
@@ -101,6 +103,7 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 
 /* Puts the result too. */
 static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_bitmap can = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
 	struct nfs4_attrs attrs = {.mask = nfs4_bits_and(&a->want, &can)};
@@ -121,6 +124,7 @@ static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args
 }
 
 static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_any_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 
@@ -134,6 +138,7 @@ static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_an
 
 /* Executes one operation and puts the result; returns the status. */
 static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 	uint32_t status;
@@ -174,7 +179,7 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 }
 
 /* The operations one after the other until one fails. The status of the whole. */
-static uint32_t cb_ops(struct cb_run *run, uint32_t nops)
+static uint32_t cb_ops(struct cb_run *run, uint32_t nops) REQUIRES(run->cb->lock)
 {
 	uint32_t status = NFS4_OK;
 

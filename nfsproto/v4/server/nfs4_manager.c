@@ -159,9 +159,11 @@ int nfs4_manager_start(struct nfs4_server *srv)
 
 void nfs4_manager_stop(struct nfs4_server *srv)
 {
-	if (!srv->thread_up)
-		return;
 	mutex_lock(&srv->slots.lock);
+	if (!srv->thread_up) {
+		mutex_unlock(&srv->slots.lock);
+		return;
+	}
 	srv->stop_thread = true;
 	if (srv->sync)
 		nfs4_task_cancel_locked(srv->sync);
@@ -170,5 +172,7 @@ void nfs4_manager_stop(struct nfs4_server *srv)
 	mutex_unlock(&srv->slots.lock);
 	pthread_join(srv->thread, NULL);
 	nfs4_state_set(srv, NFS4_S_STOPPED);
-	srv->thread_up = false; /* no other thread is left */
+	mutex_lock(&srv->slots.lock);
+	srv->thread_up = false;
+	mutex_unlock(&srv->slots.lock);
 }

@@ -114,14 +114,15 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 }
 
 /* All steps that follow a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
- * known, or the session is gone again: all steps once more, with another session. Without a
+ * known, or the session is gone again: all steps once more, with another session: *todo. Without a
  * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
-static bool reclaim_all(struct nfs4_server *srv)
+static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
 {
 	struct nfs4_user *u = NULL;
 	struct nfs4_sync s;
 	int rc;
 
+	*todo = NFS4_TODO_DESTROY;
 	nfs4_state_set(srv, NFS4_S_RECLAIM);
 	while ((u = nfs4_state_visit(srv, u)))
 		u->up->reclaim(u);
@@ -145,9 +146,7 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	nfs4_state_set(srv, NFS4_S_DRAINING);
 	if (!drain(srv))
 		return;
-	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv))) {
-		if (srv->state == NFS4_S_RECLAIM)
-			todo = NFS4_TODO_DESTROY;
+	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv, &todo))) {
 		if (!nfs4_recover_pause(srv, wait))
 			return;
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;

@@ -304,10 +304,12 @@ static bool drain(struct nfs4_server *srv)
 /* Gives back session and client ID. */
 static void server_end(struct nfs4_server *srv)
 {
-	uint64_t until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
-	int error = srv->goodbye_error;
+	uint64_t until;
+	int error;
 
 	mutex_lock(&srv->slots.lock);
+	until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
+	error = srv->goodbye_error;
 	srv->stopping = true;
 	mutex_unlock(&srv->slots.lock);
 	nfs4_manager_stop(srv);

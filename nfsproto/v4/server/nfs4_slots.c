@@ -39,9 +39,9 @@ void nfs4_slots_init(struct nfs4_slots *s)
 
 void nfs4_slots_finish(struct nfs4_slots *s)
 {
-	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
-	pthread_cond_destroy(&s->idle);
 	mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->idle);
+	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
 }
 
 void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n)

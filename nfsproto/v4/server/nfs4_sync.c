@@ -70,8 +70,8 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 	s->op.be.v4.flags = NFS4_F_PRIV | (slot ? NFS4_F_SLOT_SET : 0);
 	s->op.be.v4.open = o;
 	s->op.slot = slot;
-	s->ended = false;
 	mutex_init(&s->lock);
+	s->ended = false;
 	clock_cond_init(&s->cond);
 
 	mutex_lock(&srv->slots.lock);

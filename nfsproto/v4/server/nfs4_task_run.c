@@ -132,6 +132,7 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 
 /* Takes a slot for op, if there is one. */
 static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool passes)
+	REQUIRES(s->lock)
 {
 	struct nfs4_slot *slot = nfs4_slots_take_locked(s, passes);
 
@@ -143,8 +144,8 @@ static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool 
 
 /* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is
  * one. Returns that op, now SENDING, to be sent with *highest; or NULL. */
-static struct nfs_op *task_release_locked(
-	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end end, uint32_t *highest)
+static struct nfs_op *task_release_locked(struct nfs4_server *srv, struct nfs_op *op,
+	enum nfs4_slot_end end, uint32_t *highest) REQUIRES(srv->slots.lock)
 {
 	struct nfs4_slots *s = &srv->slots;
 	struct nfs_op *next;
@@ -167,6 +168,7 @@ static struct nfs_op *task_release_locked(
 /* op waits for a lock in doubt. May op wait with the slot that it has kept? The calls that settle
  * the lock need another slot. */
 static bool task_waits_with_slot_locked(const struct nfs4_server *srv, const struct nfs_op *op)
+	REQUIRES(srv->slots.lock)
 {
 	const struct nfs4_slots *s = &srv->slots;
 
