@@ -53,7 +53,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	mutex_init(&c->lock);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
-	nfs4_deleg_init(&c->delegs, p->delegations);
+	nfs4_deleg_init(c, p->delegations);
 	nfs4_lock_init(&c->locks);
 	nfs4_user_join(srv, &c->user);
 	return c;
@@ -64,6 +64,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
 	nfs4_user_leave(c->srv, &c->user, until, error);
+	mutex_destroy(&c->lock);
 	nfs4_lock_finish(&c->locks);
 	nfs4_deleg_finish(c);
 	while (!TAILQ_EMPTY(&c->opens)) {
@@ -73,7 +74,6 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 		nfs4_open_unref(o);
 	}
 	pthread_cond_destroy(&c->idle);
-	mutex_destroy(&c->lock);
 	free(c);
 }
 
@@ -105,7 +105,12 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 
 static bool opens_left(struct nfs4_client *c)
 {
-	return !TAILQ_EMPTY(&c->opens);
+	bool left;
+
+	mutex_lock(&c->lock);
+	left = !TAILQ_EMPTY(&c->opens);
+	mutex_unlock(&c->lock);
+	return left;
 }
 
 /* Begins to give state back, in rounds: the server answers "later" for some state. The last round

@@ -25,7 +25,7 @@ static void start(void)
 {
 	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
-	nfs4_deleg_init(&c.delegs, false);
+	nfs4_deleg_init(&c, false);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;

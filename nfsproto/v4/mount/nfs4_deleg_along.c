@@ -61,12 +61,12 @@ void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op)
 		due(c, op, false); /* the server is to know the locks first */
 }
 
-void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_deleg_put_along(struct nfs4_client *c, const struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_deleg *d = op->be.v4.deleg;
 
 	if (d)
-		nfs4_put_delegreturn(d, k);
+		nfs4_put_delegreturn(c, d, k);
 }
 
 bool nfs4_deleg_get_along(

@@ -56,13 +56,12 @@ static void visit(struct nfs4_client *c, bool on)
  * NULL and *n == 0: no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg **list, *d;
 
 	*n = 0;
 	mutex_lock(&c->lock);
-	list = calloc(t->n[state] + 1, sizeof(struct nfs4_deleg *));
-	TAILQ_FOREACH_REVERSE(d, &t->list[state], nfs4_deleg_list, link)
+	list = calloc(c->delegs.n[state] + 1, sizeof(struct nfs4_deleg *));
+	TAILQ_FOREACH_REVERSE(d, &c->delegs.list[state], nfs4_deleg_list, link)
 	if (list)
 		list[(*n)++] = d;
 	mutex_unlock(&c->lock);
@@ -83,6 +82,7 @@ static bool ask_again(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs4_s
 }
 
 static void set_stateid_locked(struct nfs4_deleg *d, const struct nfs4_stateid *id)
+	REQUIRES(NFS4_MOUNT)
 {
 	struct nfs_open *o;
 
@@ -269,7 +269,9 @@ bool nfs4_deleg_revoked(struct nfs4_client *c)
 	for (unsigned i = 0; i < n; i++) {
 		struct nfs4_sync f;
 
+		mutex_lock(&c->lock);
 		f.u.free_id = list[i]->stateid;
+		mutex_unlock(&c->lock);
 		lose(c, list[i]);
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
 	}

@@ -27,10 +27,13 @@
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
 
-void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
+void nfs4_put_delegreturn(struct nfs4_client *c, const struct nfs4_deleg *d, struct nfs4_comp *k)
 {
-	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+	struct nfs4_delegreturn_args a;
 
+	mutex_lock(&c->lock);
+	a.stateid = d->stateid;
+	mutex_unlock(&c->lock);
 	a.stateid.seqid = 0; /* the newest */
 	nfs4_comp_putfh(k, &d->fh);
 	nfs4_put_delegreturn_args(k->x, &a);
@@ -124,10 +127,11 @@ static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 /* The former local open has a stateid of its own, or is a suspect. */
 static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
 {
-	struct nfs_open *o = d->claiming;
 	bool left = op->error == -ENOTCONN, failed, closed;
+	struct nfs_open *o;
 
 	mutex_lock(&c->lock);
+	o = d->claiming;
 	failed = op->error && !left && !d->forgotten;
 	d->claiming = NULL;
 	if (o->local && (!left || o->close_wanted))
@@ -255,11 +259,10 @@ uint32_t nfs4_deleg_getattr(
 
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep)
 {
-	struct nfs4_delegs *t = &c->delegs;
 
 	mutex_lock(&c->lock);
-	while (t->n[NFS4_D_HELD] > keep)
-		nfs4_deleg_move_locked(c, TAILQ_FIRST(&t->list[NFS4_D_HELD]), NFS4_D_DUE);
+	while (c->delegs.n[NFS4_D_HELD] > keep)
+		nfs4_deleg_move_locked(c, TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]), NFS4_D_DUE);
 	mutex_unlock(&c->lock);
 	nfs4_state_poll(c->srv);
 }
@@ -321,13 +324,12 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 }
 
 /* Makes delegations DUE that were not used for long. */
-static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
+static void look_for_idle_locked(struct nfs4_client *c, uint64_t now) REQUIRES(c->lock)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d, *next;
 
-	t->look_ns = now + NFS4_DELEG_LOOK_NS;
-	for (d = TAILQ_FIRST(&t->list[NFS4_D_HELD]); d; d = next) {
+	c->delegs.look_ns = now + NFS4_DELEG_LOOK_NS;
+	for (d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]); d; d = next) {
 		next = TAILQ_NEXT(d, link);
 		if (atomic_load(&d->used_ns) + NFS4_DELEG_IDLE_NS < now && TAILQ_EMPTY(&d->opens))
 			nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
@@ -335,13 +337,13 @@ static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
 }
 
 /* The first DUE delegation that can be flushed or returned now. */
-static struct nfs4_deleg *next_due_locked(struct nfs4_delegs *t, bool *flush)
+static struct nfs4_deleg *next_due_locked(struct nfs4_client *c, bool *flush) REQUIRES(c->lock)
 {
-	bool flushes = t->n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
-	bool returns = t->n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS;
+	bool flushes = c->delegs.n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
+	bool returns = c->delegs.n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS;
 	struct nfs4_deleg *d;
 
-	TAILQ_FOREACH (d, &t->list[NFS4_D_DUE], link) {
+	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_DUE], link) {
 		*flush = d->type == OPEN_DELEGATE_WRITE && !d->flushed;
 		if (*flush ? flushes : returns)
 			return d;
@@ -368,27 +370,26 @@ static void flush_later(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t
 
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = NULL;
 	bool flush = false;
 	struct nfs_fh fh;
 	uint64_t id = 0;
 
 	mutex_lock(&c->lock);
-	if (t->n[NFS4_D_HELD] && t->look_ns <= now)
+	if (c->delegs.n[NFS4_D_HELD] && c->delegs.look_ns <= now)
 		look_for_idle_locked(c, now);
-	if (t->again_ns <= now)
-		d = next_due_locked(t, &flush);
+	if (c->delegs.again_ns <= now)
+		d = next_due_locked(c, &flush);
 	if (d)
 		nfs4_deleg_move_locked(c, d, flush ? NFS4_D_FLUSHING : NFS4_D_RETURNING);
 	if (d && flush) {
 		fh = d->fh; /* d may go meanwhile */
 		id = d->id;
 	}
-	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
-		*next = t->look_ns;
-	if (t->n[NFS4_D_DUE] && t->again_ns > now && t->again_ns < *next)
-		*next = t->again_ns;
+	if (c->delegs.n[NFS4_D_HELD] && c->delegs.look_ns < *next)
+		*next = c->delegs.look_ns;
+	if (c->delegs.n[NFS4_D_DUE] && c->delegs.again_ns > now && c->delegs.again_ns < *next)
+		*next = c->delegs.again_ns;
 	mutex_unlock(&c->lock);
 	if (d && flush) {
 		if (!nfs_tell_flush(&c->base, &fh, id))
@@ -416,7 +417,6 @@ bool nfs4_deleg_left(struct nfs4_client *c)
 
 unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	unsigned n = 0, most = to_return(c);
 	struct nfs4_deleg *d;
 	bool begun;
@@ -425,7 +425,7 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 		d = NULL;
 		mutex_lock(&c->lock);
 		for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING && !d; s++)
-			d = TAILQ_FIRST(&t->list[s]);
+			d = TAILQ_FIRST(&c->delegs.list[s]);
 		if (d)
 			nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
 		mutex_unlock(&c->lock);

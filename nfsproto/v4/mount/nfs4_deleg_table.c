@@ -15,11 +15,11 @@
 
 #define ROTATE_MAX 16u /* delegations to look at for one that may give way */
 
-void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted)
+void nfs4_deleg_init(struct nfs4_client *c, enum nfs_delegations wanted)
 {
-	t->wanted = wanted;
+	c->delegs_wanted = wanted;
 	for (unsigned i = 0; i < NFS4_D_STATES; i++)
-		TAILQ_INIT(&t->list[i]);
+		TAILQ_INIT(&c->delegs.list[i]);
 }
 
 void nfs4_deleg_finish(struct nfs4_client *c)
@@ -55,7 +55,7 @@ struct nfs4_deleg *nfs4_deleg_find_locked(
 }
 
 static struct nfs4_deleg *find_held_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id) REQUIRES(c->lock)
 {
 	struct nfs4_deleg *d = id ? nfs4_deleg_find_locked(c, fh, NULL) : NULL;
 
@@ -65,13 +65,12 @@ static struct nfs4_deleg *find_held_locked(
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state)
 {
-	struct nfs4_delegs *t = &c->delegs;
 
-	TAILQ_REMOVE(&t->list[d->state], d, link);
-	t->n[d->state]--;
+	TAILQ_REMOVE(&c->delegs.list[d->state], d, link);
+	c->delegs.n[d->state]--;
 	d->state = state;
-	TAILQ_INSERT_TAIL(&t->list[state], d, link);
-	t->n[state]++;
+	TAILQ_INSERT_TAIL(&c->delegs.list[state], d, link);
+	c->delegs.n[state]++;
 }
 
 void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
@@ -95,14 +94,13 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 /* Is there room for one more? */
 static bool make_room(struct nfs4_client *c)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	uint64_t fresh = clock_ns() - NFS4_DELEG_FRESH_NS;
 	bool room, gone = false;
 
 	mutex_lock(&c->lock);
-	room = t->n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
+	room = c->delegs.n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
 	for (unsigned i = 0; !room && i < ROTATE_MAX; i++) {
-		struct nfs4_deleg *d = TAILQ_FIRST(&t->list[NFS4_D_HELD]);
+		struct nfs4_deleg *d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]);
 
 		room = gone = atomic_load(&d->used_ns) < fresh && TAILQ_EMPTY(&d->opens);
 		nfs4_deleg_move_locked(c, d, gone ? NFS4_D_DUE : NFS4_D_HELD);
@@ -117,21 +115,20 @@ enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t acc
 {
 	bool write = access & OPEN4_SHARE_ACCESS_WRITE;
 
-	if (c->delegs.wanted < (write ? NFS_DELEGATIONS_WRITE : NFS_DELEGATIONS_READ) ||
+	if (c->delegs_wanted < (write ? NFS_DELEGATIONS_WRITE : NFS_DELEGATIONS_READ) ||
 		!make_room(c))
 		return OPEN_DELEGATE_NONE;
 	return write ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_READ;
 }
 
 static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g)
+	const struct nfs_fh *fh, const struct nfs4_delegation *g) REQUIRES(c->lock)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->id = ++t->last_id;
+	d->id = ++c->delegs.last_id;
 	d->fh = *fh;
 	d->type = g->type;
 	d->cred = *cred;
@@ -139,16 +136,16 @@ static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cre
 	d->since_ns = clock_ns();
 	atomic_init(&d->used_ns, d->since_ns);
 	TAILQ_INIT(&d->opens);
-	LIST_INSERT_HEAD(&t->bucket[bucket_of(fh)], d, hash);
+	LIST_INSERT_HEAD(&c->delegs.bucket[bucket_of(fh)], d, hash);
 	d->state = NFS4_D_HELD;
-	TAILQ_INSERT_TAIL(&t->list[NFS4_D_HELD], d, link);
-	t->n[NFS4_D_HELD]++;
+	TAILQ_INSERT_TAIL(&c->delegs.list[NFS4_D_HELD], d, link);
+	c->delegs.n[NFS4_D_HELD]++;
 	return d;
 }
 
 /* The server has given g, though there may be one: then the new one counts. */
 static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g)
+	const struct nfs_fh *fh, const struct nfs4_delegation *g) REQUIRES(c->lock)
 {
 	struct nfs4_deleg *old = nfs4_deleg_find_locked(c, fh, NULL);
 
@@ -167,14 +164,13 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 {
 	bool given = g->type == OPEN_DELEGATE_READ || g->type == OPEN_DELEGATE_WRITE;
 	bool keep = g->type == wanted && !g->recall;
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d;
 	uint64_t id = 0;
 	bool poll;
 
 	*writes = false;
 
-	if (!given && !t->wanted)
+	if (!given && !c->delegs_wanted)
 		return 0;
 	mutex_lock(&c->lock);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
@@ -185,7 +181,7 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 		*writes = d->type == OPEN_DELEGATE_WRITE;
 	}
 	/* if a delegation was held already, the state manager knows when to look */
-	poll = given && (t->n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&t->list[NFS4_D_DUE]));
+	poll = given && (c->delegs.n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&c->delegs.list[NFS4_D_DUE]));
 	mutex_unlock(&c->lock);
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
@@ -212,7 +208,7 @@ void nfs4_deleg_note_change(
 
 void nfs4_deleg_opening(struct nfs4_client *c, int by)
 {
-	if (!c->delegs.wanted)
+	if (!c->delegs_wanted)
 		return;
 	mutex_lock(&c->lock);
 	c->delegs.opening += (unsigned)by;
@@ -241,7 +237,7 @@ uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
 	uint64_t now, id = 0;
 	struct nfs4_deleg *d;
 
-	if (c->delegs.wanted < NFS_DELEGATIONS_WRITE)
+	if (c->delegs_wanted < NFS_DELEGATIONS_WRITE)
 		return 0;
 	now = clock_ns();
 	mutex_lock(&c->lock);
@@ -270,6 +266,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 	if (d && access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
 		d = NULL;
 	if (d) {
+		mutex_alone(&o->lock); /* no other thread knows o yet */
 		o->fh = d->fh;
 		o->stateid = d->stateid;
 		o->gen = 1;

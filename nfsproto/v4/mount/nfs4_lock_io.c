@@ -23,8 +23,8 @@ static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_l
 	       ctx->open->own.cred.uid == o->own.cred.uid;
 }
 
-static int check_locked(
-	const struct nfs4_client *c, const struct nfs_open *o, bool change, bool unsure)
+static int check_locked(const struct nfs4_client *c, const struct nfs_open *o, bool change,
+	bool unsure) REQUIRES(c->locks.lock)
 {
 	const struct nfs4_lockctx *ctx;
 	int rc = 0;

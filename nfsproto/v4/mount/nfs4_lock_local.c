@@ -30,6 +30,7 @@
 
 /* Has any owner locks of fh at the server, or may the server be granting any? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
+	REQUIRES(c->locks.lock)
 {
 	const struct nfs4_lockctx *ctx;
 	bool remote = false;

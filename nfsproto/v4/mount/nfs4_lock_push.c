@@ -30,7 +30,7 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 	return ctx;
 }
 
-static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx) REQUIRES(c->locks.lock)
 {
 	nfs4_lockctx_set_local_locked(c, ctx, false);
 	ctx->suspect = true;

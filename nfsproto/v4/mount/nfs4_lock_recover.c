@@ -23,7 +23,7 @@
 #define TEST_BATCH 32u
 
 /* The server does not know ctx's stateid any more. */
-static void disowned_locked(struct nfs4_lockctx *ctx)
+static void disowned_locked(struct nfs4_lockctx *ctx) REQUIRES(NFS4_LOCKS)
 {
 	if (ctx->local && !ctx->pushed)
 		ctx->have_stateid = false;

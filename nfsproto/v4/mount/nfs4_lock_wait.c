@@ -53,7 +53,7 @@ void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 	req->state = NFS4_LR_READY;
 }
 
-static void wake(struct nfs4_lockreq *req)
+static void wake(struct nfs4_lockreq *req) REQUIRES(NFS4_LOCKS)
 {
 	if (req->state == NFS4_LR_PARKED)
 		req->due_ns = 0;

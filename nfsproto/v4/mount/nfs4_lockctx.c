@@ -32,13 +32,13 @@ void nfs4_lock_finish(struct nfs4_locks *l)
 {
 	struct nfs4_lockctx *ctx;
 
+	mutex_destroy(&l->lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
 		while ((ctx = LIST_FIRST(&l->bucket[i]))) {
 			LIST_REMOVE(ctx, link);
 			ctx_free(ctx);
 		}
 	}
-	mutex_destroy(&l->lock);
 }
 
 static unsigned bucket_of(uint64_t owner)
@@ -212,6 +212,7 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 	}
 	o->close_deferred = defer;
 	mutex_unlock(&c->locks.lock);
+	mutex_alone(&c->locks.lock); /* no other thread reaches the contexts in `gone` */
 	while ((ctx = LIST_FIRST(&gone))) {
 		LIST_REMOVE(ctx, link);
 		ctx_free(ctx);

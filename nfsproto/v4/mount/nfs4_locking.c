@@ -28,7 +28,7 @@ static int check_mode(const struct nfs_open *o, int type)
 }
 
 /* A waiting newcomer queues up behind others, unless the others may be waiting for the newcomer. */
-static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req) REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool wait = req->own.u.lock.wait;
@@ -46,8 +46,8 @@ static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 
 /* Puts a request for op into the right context. Returns the context, referenced; or NULL with
  * *error set: op ends. */
-static struct nfs4_lockctx *submit_locked(
-	struct nfs4_client *c, struct nfs_op *op, struct nfs4_lockreq *req, int *error)
+static struct nfs4_lockctx *submit_locked(struct nfs4_client *c, struct nfs_op *op,
+	struct nfs4_lockreq *req, int *error) REQUIRES(c->locks.lock)
 {
 	struct nfs_open *o = op->u.lock.open;
 	struct nfs4_lockctx *ctx = nfs4_lockctx_find_locked(
@@ -141,6 +141,7 @@ static bool poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next)
 
 /* The first request that is due, or has lost its user. *next: as for nfs4_lock_poll(). */
 static struct nfs4_lockreq *find_due_locked(struct nfs4_client *c, uint64_t now, uint64_t *next)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockreq *w;
 

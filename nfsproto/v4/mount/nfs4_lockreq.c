@@ -54,6 +54,7 @@ void nfs4_lockreq_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct n
 
 /* Starts FREE_STATEID for a context without locks. False: suspect, or no memory. */
 static bool free_begin_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockreq *req = ctx->suspect ? NULL : calloc(1, sizeof(*req));
 
@@ -87,6 +88,7 @@ static void answer(struct nfs_op *user, int error)
 
 /* ctx has no locks any more. Returns ctx's open if a deferred CLOSE waited for that, or NULL. */
 static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs_open *o = ctx->open;
 
@@ -173,7 +175,7 @@ static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ki
 
 /* Finds the next piece of a grant without a user that must be undone, and sets own.u.lock. False:
  * there is none. */
-static bool give_back_piece_locked(struct nfs4_lockreq *req)
+static bool give_back_piece_locked(struct nfs4_lockreq *req) REQUIRES(NFS4_LOCKS)
 {
 	const struct lock_ranges *held = &req->ctx->ranges;
 	bool granted_write = req->type == F_WRLCK;
@@ -249,7 +251,7 @@ static void give_back_next(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, -EINTR);
 }
 
-static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req) REQUIRES(c->locks.lock)
 {
 	lock_ranges_clear(&req->ctx->ranges, req->start, req->end);
 	if (!req->ctx->ranges.n)
@@ -415,6 +417,7 @@ static void lock_done(struct nfs_op *own)
 /* Binds ctx, which the server does not know, to o. Returns the open that ctx leaves if the CLOSE of
  * that open waits for ctx, referenced; or NULL. */
 static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open *o)
+	REQUIRES(NFS4_LOCKS)
 {
 	struct nfs_open *old = ctx->open;
 
@@ -431,7 +434,7 @@ static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open 
  * kind. Otherwise *error is the end of req; -EAGAIN: another owner's lock conflicts. *due: as
  * rebind_locked() returns. */
 static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum nfs4_lock_way way,
-	enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
+	enum nfs4_kind_id *kind, int *error, struct nfs_open **due) REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	uint32_t need = req->type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;

@@ -67,23 +67,29 @@ struct nfs4_client {
 					 change attribute counts changes */
 	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
 	bool read_plus;		      /* use READ_PLUS if the server has it */
-	uint32_t clone_blksize;	      /* a power of two, or 0: try any alignment */
+	enum nfs_delegations delegs_wanted; /* the kind to ask for */
+	uint32_t clone_blksize;		    /* a power of two, or 0: try any alignment */
 
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */
 
-	struct mutex lock; /* of the following */
-	TAILQ_HEAD(, nfs_open) opens;
-	unsigned nown;	     /* own ops under way */
-	pthread_cond_t idle; /* nown has become 0 */
-	struct nfs4_delegs delegs;
-	struct nfs4_offload offload[NFS4_OFFLOADS];
-	unsigned next_offload;
-	char moved[NFS4_WHERE_MAX]; /* the last place told for a moved file system */
-	uint64_t moved_ns;	    /* when; 0: never */
-
 	struct nfs4_locks locks;
+
+	struct mutex lock ACQUIRED_AFTER(locks.lock)
+		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs_open) opens;
+	unsigned nown GUARDED_BY(lock); /* own ops under way */
+	pthread_cond_t idle;		/* nown has become 0 */
+	struct nfs4_delegs delegs GUARDED_BY(lock);
+	struct nfs4_offload offload[NFS4_OFFLOADS] GUARDED_BY(lock);
+	unsigned next_offload GUARDED_BY(lock);
+	/* the last place told for a moved file system */
+	char moved[NFS4_WHERE_MAX] GUARDED_BY(lock);
+	uint64_t moved_ns GUARDED_BY(lock); /* when; 0: never */
 };
+
+/* For annotations: the mount's lock. */
+#define NFS4_MOUNT LOCK_OF(struct nfs4_client, lock)
 
 static inline struct nfs4_client *nfs4_client(struct nfs_client *c)
 {

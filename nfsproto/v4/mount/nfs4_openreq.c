@@ -225,13 +225,24 @@ static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
 	return true;
 }
 
+/* Has the server opened o? */
+static bool is_opened(struct nfs_open *o)
+{
+	bool opened;
+
+	mutex_lock(&o->lock);
+	opened = o->gen > 0;
+	mutex_unlock(&o->lock);
+	return opened;
+}
+
 static void open_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
 	struct nfs_open *o = container_of(own, struct nfs_open, own);
 	bool again = unanswered(c, own);
 	/* an unanswered CLOSE after OPEN is to be sent again */
-	bool have_state = o->gen > 0 && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
+	bool have_state = is_opened(o) && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
 	struct nfs_op *user;
 	int error = own->error;
 
@@ -290,6 +301,7 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 		return;
 	}
 	o->asked_ns = clock_ns();
+	mutex_alone(&c->lock); /* no other thread knows o yet */
 	o->user = op;
 	own = &o->own;
 	own->type = NFS_OPEN;
@@ -340,7 +352,7 @@ void nfs4_close_late(struct nfs4_client *c, struct nfs_open *o)
 
 /* Answers the user of o that its op was cancelled. The own op goes on alone and cleans up. c->lock
  * held. */
-static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
+static void let_go_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock)
 {
 	struct nfs_op *user = o->user;
 

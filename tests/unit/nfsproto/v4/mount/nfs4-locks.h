@@ -33,7 +33,7 @@ static inline int locks_setup(void **state)
 	nfs4_server_init(&l->srv, nfs4_kinds);
 	l->srv.lease_s = 30;
 	TAILQ_INIT(&l->c.opens);
-	nfs4_deleg_init(&l->c.delegs, false);
+	nfs4_deleg_init(&l->c, false);
 	nfs4_lock_init(&l->c.locks);
 	l->c.srv = &l->srv;
 	l->c.user.up = &nfs4_client_upcalls;
