@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/common/idmap.h"
 #include "nfsproto/v4/mount/nfs4_deleg_along.h"
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
@@ -27,6 +28,11 @@
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 
 #define GOODBYE_MS    3000u

@@ -21,6 +21,7 @@
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 static enum nfs_outcome up_may_send(struct nfs4_user *u, struct nfs_op *op, uint64_t now)

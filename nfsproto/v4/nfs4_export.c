@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -14,6 +14,7 @@
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
+#include "nfsproto/v4/server/nfs4_join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,6 +17,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 static const struct nfs_fh *file_of(const struct nfs_op *op, uint64_t *id)

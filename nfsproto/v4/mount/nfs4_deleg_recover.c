@@ -17,6 +17,8 @@
 #include "nfsproto/v4/mount/nfs4_lock_local.h"
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 #define STEP_MS 60000u /* most time for one step */

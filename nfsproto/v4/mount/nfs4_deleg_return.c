@@ -20,6 +20,9 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

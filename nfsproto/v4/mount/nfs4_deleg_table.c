@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/log.h"

@@ -9,6 +9,8 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 static bool changes_data(const struct nfs_op *op)
 {

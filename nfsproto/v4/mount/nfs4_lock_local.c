@@ -24,6 +24,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
 #define STALLED_MS 100u /* between two looks at waiting requests */

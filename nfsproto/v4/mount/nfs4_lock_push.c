@@ -7,6 +7,7 @@
 
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 struct nfs4_lockctx *nfs4_lock_push_next(

@@ -17,6 +17,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u /* most time for one step before the next attempt */

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)

@@ -14,6 +14,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 /* --- NFS_LOCK --------------------------------------------------------------------------------- */
 

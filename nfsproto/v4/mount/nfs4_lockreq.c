@@ -20,6 +20,9 @@
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/log.h"
 
 #define POLL_MIN_MS   100u

@@ -5,6 +5,8 @@
  */
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)

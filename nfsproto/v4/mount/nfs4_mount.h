@@ -31,14 +31,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg.h"
 #include "nfsproto/v4/mount/nfs4_lock.h"
-#include "nfsproto/v4/server/nfs4_join.h"
-#include "nfsproto/v4/server/nfs4_recover.h"
-#include "nfsproto/v4/server/nfs4_session.h"
-#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_sync.h"
-#include "nfsproto/v4/server/nfs4_task.h"
-#include "nfsproto/v4/server/nfs4_task_run.h"
-#include "nfsproto/common/idmap.h"
 
 #define NFS4_OFFLOADS 16u
 
@@ -49,6 +42,8 @@ struct nfs4_offload {
 	uint32_t status;
 	struct nfs4_write_response response; /* NFS4_OK */
 };
+
+struct idmap;
 
 struct nfs4_client {
 	struct nfs_client base; /* first */

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/common/idmap.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 

@@ -21,6 +21,8 @@
 
 #include "nfsproto/v4/mount/nfs4_lock_recover.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u	     /* most time for one step before the next attempt */

@@ -31,6 +31,8 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

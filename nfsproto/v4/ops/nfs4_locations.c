@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/ops/nfs4_walk.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/quote.h"

@@ -22,6 +22,8 @@
 
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/log.h"
 
 #define COPY_MAX	 (64u << 20) /* bytes in one COPY: must end before the call times out */

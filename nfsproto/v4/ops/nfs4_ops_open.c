@@ -30,6 +30,7 @@
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 /* Attributes not to be set by an exclusive create: the server may keep the verifier in the times

@@ -15,6 +15,8 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 #define LOCKS_OPENS 8

@@ -16,6 +16,7 @@
 #include "tests/unit/nfsproto/v4/mount/deleg-fixture.h"
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 #include "nfsproto/v4/mount/nfs4_lock_io.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 static struct nfs_op read_op(struct nfs_open *o)
 {

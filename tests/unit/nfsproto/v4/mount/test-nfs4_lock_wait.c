@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 /* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {

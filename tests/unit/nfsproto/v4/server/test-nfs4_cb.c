@@ -21,6 +21,7 @@
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
+#include "nfsproto/v4/server/nfs4_join.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};

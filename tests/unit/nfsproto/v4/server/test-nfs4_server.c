@@ -18,6 +18,9 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
