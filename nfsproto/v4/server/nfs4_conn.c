@@ -11,6 +11,7 @@
 #include "nfsproto/v4/server/nfs4_task.h"
 
 static void tell_users_locked(struct nfs4_server *srv, enum nfs_connection what)
+	REQUIRES(srv->cb.lock)
 {
 	struct nfs4_user *u;
 
@@ -25,35 +26,35 @@ static void reconnected(void *ctx)
 	struct nfs4_server *srv = conn->srv;
 
 	nfs4_state_unbound(conn);
-	pthread_mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
+	mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
 	if (nfs_links_back(&srv->links))
 		tell_users_locked(srv, NFS_CONNECTION_BACK);
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void lost(void *ctx)
 {
 	struct nfs4_server *srv = ((struct nfs4_conn *)ctx)->srv;
 
-	pthread_mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->cb.lock);
 	tell_users_locked(srv, nfs_links_lost(&srv->links));
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void answers(void *ctx, bool yes)
 {
 	struct nfs4_server *srv = ((struct nfs4_conn *)ctx)->srv;
 
-	pthread_mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->cb.lock);
 	tell_users_locked(srv, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void add(struct nfs4_server *srv, struct rpc_client *rpc)
 {
-	pthread_mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->cb.lock);
 	srv->links.n++;
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 	srv->conn[srv->nconns].rpc = rpc;
 	srv->rpcs[srv->nconns++] = rpc;
 }
@@ -99,9 +100,9 @@ int nfs4_conn_more(struct nfs4_server *srv, struct err *e)
 void nfs4_conn_drop(struct nfs4_server *srv)
 {
 	rpc_client_free(srv->conn[--srv->nconns].rpc);
-	pthread_mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->cb.lock);
 	srv->links.n--;
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)

@@ -164,14 +164,14 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 	srv->create_misordered = rc && s->status == NFS4ERR_SEQ_MISORDERED;
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
 	/* CREATE_SESSION has bound its own connection (RFC 8881 18.36.3) */
 	for (unsigned i = 0; i < srv->nconns; i++)
 		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != s->op.be.v4.conn);
 	if (srv->nconns > 1)
 		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return 0;
 }
 
@@ -211,10 +211,10 @@ int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout
 
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (!atomic_load_explicit(&conn->unbound, memory_order_relaxed)) /* lost again meanwhile */
 		nfs4_server_unbound_locked(conn, false);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return 0;
 }
 
