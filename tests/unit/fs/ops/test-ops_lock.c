@@ -166,6 +166,18 @@ static void writes_under_a_lock_are_gathered_until_it_ends(void **state)
 	assert_int_equal(holder, 0);
 }
 
+/* Readers of other clients may come, and see the data, before the lock ends. */
+static void what_was_written_is_committed_before_a_lock_is_weakened(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(kernel_write(node, fh, 1, "data", 4, O_RDWR), 4);
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
 /* Other readers may come under a lock that becomes a read lock. */
 static void a_lock_is_asked_for_when_the_server_has_what_was_written(void **state)
 {
@@ -306,6 +318,7 @@ int main(void)
 		TEST(a_lock_that_another_holds_is_refused),
 		TEST(who_holds_nothing_need_not_unlock),
 		TEST(what_was_written_is_committed_before_an_unlock),
+		TEST(what_was_written_is_committed_before_a_lock_is_weakened),
 		GATHER(writes_under_a_lock_are_gathered_until_it_ends),
 		GATHER(a_lock_is_asked_for_when_the_server_has_what_was_written),
 		GATHER(writes_under_a_lock_in_doubt_wait_for_the_server),
