@@ -60,13 +60,13 @@ struct request_pool *request_pool_free(struct request_pool *p)
 
 	if (!p)
 		return NULL;
+	mutex_destroy(&p->lock);
 	while ((r = SLIST_FIRST(&p->free))) {
 		SLIST_REMOVE_HEAD(&p->free, free);
 		batch_finish(&r->batch);
 		free(r);
 	}
 	batch_pool_finish(&p->parts);
-	mutex_destroy(&p->lock);
 	free(p);
 	return NULL;
 }

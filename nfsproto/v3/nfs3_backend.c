@@ -177,10 +177,10 @@ static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	atomic_init(&c->next_verf, 0);
 	atomic_init(&c->no_plus, false);
 	atomic_init(&c->no_exclusive, false);
+	mutex_init(&c->lock);
 	TAILQ_INIT(&c->delayed);
 	LIST_INIT(&c->opens);
 	TAILQ_INIT(&c->relying);
-	mutex_init(&c->lock);
 	clock_cond_init(&c->wake);
 }
 

@@ -209,11 +209,11 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 		return -EIO;
 	}
 	nfs3_held_open(&n->held, n->nsm.fd, n->nsm.digits, n->nsm.former);
+	mutex_init(&n->lock);
 	TAILQ_INIT(&n->queue);
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)
 		LIST_INIT(&n->bucket[i]);
 	atomic_init(&n->stop, false);
-	mutex_init(&n->lock);
 	clock_cond_init(&n->wake);
 	return 0;
 }

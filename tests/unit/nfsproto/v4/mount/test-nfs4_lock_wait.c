@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 /* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {
@@ -35,9 +36,9 @@ static struct nfs4_lockctx *quiet_ctx(struct locks *l, struct nfs_open *o, uint6
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	ctx = nfs4_lockctx_find_locked(&l->c.locks, &o->fh, owner, NULL);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	if (!ctx)
 		ctx = locks_ctx(l, o, owner);
 	ctx->suspect = true;
@@ -70,17 +71,17 @@ static bool behind(struct locks *l, struct nfs4_lockreq *req)
 {
 	bool yes;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	yes = nfs4_lock_behind_locked(&l->c, req);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	return yes;
 }
 
 static void wake(struct locks *l, const struct nfs_fh *fh, uint64_t start, uint64_t end)
 {
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	nfs4_lock_wake_locked(&l->c, fh, start, end);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 }
 
 static bool is_parked(const struct nfs4_lockreq *req)
@@ -175,18 +176,18 @@ static void who_is_woken_while_he_asks_asks_again(void **state)
 	static struct waiter w;
 
 	req = ask(l, &w, f, 1, F_WRLCK, 0, 9);
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	TAILQ_REMOVE(&req->ctx->ready, req, link); /* the LOCK is sent, and denied */
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	assert_true(is_parked(req));
 	assert_false(is_due(req));
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	req->ctx->nparked--;
 	req->state = NFS4_LR_BUSY; /* once more */
 	nfs4_lock_wake_locked(&l->c, &f->fh, 0, 9);
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	assert_true(is_due(req));
 	assert_false(req->again); /* the wake-up counts once */
 	assert_int_equal(req->ctx->nparked, 1);
