@@ -20,7 +20,8 @@
  * invalidated at one lock since the delegation.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; other waits only at a fatal
- * signal.
+ * signal. But if the server has the LOCK, the process gets the answer: after EINTR another process
+ * may try the lock at once, and must not be refused because of that LOCK.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -221,7 +223,22 @@ static void any_signal_ends_a_wait_for_a_lock(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	request_check_killed(fs->requests);
+	assert_false(kernel_answered(number)); /* the server may be granting the lock */
+	while (!kernel_answered(number)) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		request_check_killed(fs->requests);
+	}
 	assert_int_equal(kernel_wait(number).error, -EINTR);
+	assert_int_equal(stats_get(&fs->stats.interrupts), 1);
+	/* a killed process does not wait for the server */
+	kernel_tid = kernel_killed_process();
+	number = send_lock(FUSE_SETLKW, fh, ME, F_WRLCK);
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	waitpid(kernel_tid, NULL, 0);
+	kernel_tid = getpid();
 	/* but not a request that does not wait for a lock */
 	number = send_lock(FUSE_SETLK, fh, ME, F_WRLCK);
 	kernel_interrupt(number);
