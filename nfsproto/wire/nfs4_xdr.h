@@ -426,52 +426,16 @@ int nfs4_get_write_res(struct xdr_in *x, uint32_t status, struct nfs4_write_res 
 
 /* --- any operation ---------------------------------------------------------------------------- */
 
+struct nfs4_none_args {
+	char none;
+};
+
 struct nfs4_args {
 	uint32_t op;
 	union {
-		struct nfs4_access_args access;
-		struct nfs4_close_args close;
-		struct nfs4_commit_args commit;
-		struct nfs4_create_args create;
-		struct nfs4_delegreturn_args delegreturn;
-		struct nfs4_getattr_args getattr;
-		struct nfs4_link_args link;
-		struct nfs4_lock_args lock;
-		struct nfs4_lockt_args lockt;
-		struct nfs4_locku_args locku;
-		struct nfs4_lookup_args lookup;
-		struct nfs4_verify_args verify; /* and NVERIFY */
-		struct nfs4_open_args open;
-		struct nfs4_open_downgrade_args open_downgrade;
-		struct nfs4_putfh_args putfh;
-		struct nfs4_read_args read;
-		struct nfs4_readdir_args readdir;
-		struct nfs4_remove_args remove;
-		struct nfs4_rename_args rename;
-		struct nfs4_secinfo_args secinfo;
-		struct nfs4_setattr_args setattr;
-		struct nfs4_write_args write;
-		struct nfs4_backchannel_ctl_args backchannel_ctl;
-		struct nfs4_bind_conn_to_session_args bind_conn_to_session;
-		struct nfs4_exchange_id_args exchange_id;
-		struct nfs4_create_session_args create_session;
-		struct nfs4_destroy_session_args destroy_session;
-		struct nfs4_destroy_clientid_args destroy_clientid;
-		struct nfs4_free_stateid_args free_stateid;
-		struct nfs4_secinfo_no_name_args secinfo_no_name;
-		struct nfs4_sequence_args sequence;
-		struct nfs4_test_stateid_args test_stateid;
-		struct nfs4_reclaim_complete_args reclaim_complete;
-		struct nfs4_allocate_args allocate; /* and DEALLOCATE */
-		struct nfs4_clone_args clone;
-		struct nfs4_copy_args copy;
-		struct nfs4_io_advise_args io_advise;
-		struct nfs4_offload_args offload; /* OFFLOAD_CANCEL and OFFLOAD_STATUS */
-		struct nfs4_read_plus_args read_plus;
-		struct nfs4_seek_args seek;
-		struct nfs4_xattr_name_args xattr_name; /* GETXATTR and REMOVEXATTR */
-		struct nfs4_setxattr_args setxattr;
-		struct nfs4_listxattrs_args listxattrs;
+#define MEMBER(op, number, args, ...) struct nfs4_##args##_args args;
+		NFS4_OPS(MEMBER, NFS4_SKIP, NFS4_SKIP)
+#undef MEMBER
 	} u;
 };
 
