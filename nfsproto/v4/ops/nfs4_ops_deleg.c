@@ -3,7 +3,7 @@
  *
  * nfs4_ops_deleg: the calls to the server about delegations (nfs4_deleg.h).
  */
-#include "nfsproto/v4/ops/nfs4_ops_deleg.h"
+#include "nfsproto/v4/ops/nfs4_coder.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * Statuses that nfs4_lockreq.c must judge (the lock is denied, the lock state is not known) are
  * kept in the request and end the op without an error; all others go the way of every op.
  */
-#include "nfsproto/v4/ops/nfs4_ops_lock.h"
+#include "nfsproto/v4/ops/nfs4_coder.h"
 
 #include <errno.h>
 #include <fcntl.h>
