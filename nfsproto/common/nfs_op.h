@@ -467,4 +467,33 @@ static inline bool nfs_op_changes_data(const struct nfs_op *op)
 	}
 }
 
+/* The open that op acts through, or NULL. */
+static inline struct nfs_open *nfs_op_open(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return op->u.read.open;
+	case NFS_WRITE:
+		return op->u.write.open;
+	case NFS_SETATTR:
+		return op->u.setattr.open;
+	case NFS_LOCK:
+		return op->u.lock.open;
+	case NFS_SEEK:
+		return op->u.seek.open;
+	case NFS_ALLOCATE:
+		return op->u.allocate.open;
+	case NFS_COPY:
+		return op->u.copy.to_open;
+	default:
+		return NULL;
+	}
+}
+
+/* The second open, a copy's source, or NULL. */
+static inline struct nfs_open *nfs_op_source(const struct nfs_op *op)
+{
+	return op->type == NFS_COPY ? op->u.copy.from_open : NULL;
+}
+
 #endif

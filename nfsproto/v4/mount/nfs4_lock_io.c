@@ -49,7 +49,7 @@ bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now)
 
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 {
-	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	const struct nfs_open *o = nfs_op_open(op), *source = nfs_op_source(op);
 	bool unsure = nfs4_mount_unsure(c, now);
 	int rc = 0;
 
