@@ -34,14 +34,14 @@
 	OP(OP_COMMIT, 5, commit, NFS4_VERIFIER_SIZE, NONE)                                         \
 	OP(OP_CREATE, 6, create, CINFO + BITMAP, ARG)                                              \
 	ALIEN(OP_DELEGPURGE, 7)                                                                    \
-	OP(OP_DELEGRETURN, 8, delegreturn, 0, NONE)                                                \
+	OP(OP_DELEGRETURN, 8, stateid, 0, NONE)                                                    \
 	OP(OP_GETATTR, 9, getattr, var, NONE)                                                      \
 	OP(OP_GETFH, 10, none, W + NFS4_FHSIZE, NONE)                                              \
-	OP(OP_LINK, 11, link, CINFO, NONE)                                                         \
+	OP(OP_LINK, 11, name, CINFO, NONE)                                                         \
 	OP(OP_LOCK, 12, lock, DENIED, NONE)                                                        \
 	OP(OP_LOCKT, 13, lockt, DENIED, NONE)                                                      \
 	OP(OP_LOCKU, 14, locku, STATEID, NONE)                                                     \
-	OP(OP_LOOKUP, 15, lookup, 0, NONE)                                                         \
+	LIKE(OP_LOOKUP, 15, name, 0, NONE)                                                         \
 	LIKE(OP_LOOKUPP, 16, none, 0, NONE)                                                        \
 	OP(OP_NVERIFY, 17, verify, 0, NONE)                                                        \
 	OP(OP_OPEN, 18, open, STATEID + CINFO + W + BITMAP + DELEGATION, NONE)                     \
@@ -54,12 +54,12 @@
 	OP(OP_READ, 25, read, 2 * W + padded(var), RES)                                            \
 	OP(OP_READDIR, 26, readdir, var, NONE)                                                     \
 	LIKE(OP_READLINK, 27, none, W + padded(var), NONE)                                         \
-	OP(OP_REMOVE, 28, remove, CINFO, NONE)                                                     \
+	LIKE(OP_REMOVE, 28, name, CINFO, NONE)                                                     \
 	OP(OP_RENAME, 29, rename, 2 * CINFO, NONE)                                                 \
 	ALIEN(OP_RENEW, 30) /* 4.0 only */                                                         \
 	LIKE(OP_RESTOREFH, 31, none, 0, NONE)                                                      \
 	LIKE(OP_SAVEFH, 32, none, 0, NONE)                                                         \
-	OP(OP_SECINFO, 33, secinfo, W + NFS4_FLAVORS_MAX * SEC_FLAVOR, NONE)                       \
+	LIKE(OP_SECINFO, 33, name, W + NFS4_FLAVORS_MAX * SEC_FLAVOR, NONE)                        \
 	OP(OP_SETATTR, 34, setattr, BITMAP, NONE)                                                  \
 	ALIEN(OP_SETCLIENTID, 35)	  /* 4.0 only */                                           \
 	ALIEN(OP_SETCLIENTID_CONFIRM, 36) /* 4.0 only */                                           \
@@ -72,7 +72,7 @@
 	OP(OP_EXCHANGE_ID, 42, exchange_id, H + 2 * W + PROTECT + H + 2 * OPAQUE + IMPL_ID, NONE)  \
 	OP(OP_CREATE_SESSION, 43, create_session, NFS4_SESSIONID_SIZE + 2 * W + 2 * CHANNEL, NONE) \
 	OP(OP_DESTROY_SESSION, 44, destroy_session, 0, NONE)                                       \
-	OP(OP_FREE_STATEID, 45, free_stateid, 0, NONE)                                             \
+	LIKE(OP_FREE_STATEID, 45, stateid, 0, NONE)                                                \
 	ALIEN(OP_GET_DIR_DELEGATION, 46)                                                           \
 	ALIEN(OP_GETDEVICEINFO, 47)                                                                \
 	ALIEN(OP_GETDEVICELIST, 48)                                                                \
@@ -87,23 +87,23 @@
 	OP(OP_DESTROY_CLIENTID, 57, destroy_clientid, 0, NONE)                                     \
 	OP(OP_RECLAIM_COMPLETE, 58, reclaim_complete, 0, NONE)                                     \
 	/* NFSv4.2 */                                                                              \
-	OP(OP_ALLOCATE, 59, allocate, 0, NONE)                                                     \
+	OP(OP_ALLOCATE, 59, range, 0, NONE)                                                        \
 	OP(OP_COPY, 60, copy, WRITE_RESPONSE + 2 * W, NONE)                                        \
 	ALIEN(OP_COPY_NOTIFY, 61)                                                                  \
-	LIKE(OP_DEALLOCATE, 62, allocate, 0, NONE)                                                 \
+	LIKE(OP_DEALLOCATE, 62, range, 0, NONE)                                                    \
 	OP(OP_IO_ADVISE, 63, io_advise, BITMAP, NONE)                                              \
 	ALIEN(OP_LAYOUTERROR, 64)                                                                  \
 	ALIEN(OP_LAYOUTSTATS, 65)                                                                  \
-	OP(OP_OFFLOAD_CANCEL, 66, offload, 0, NONE)                                                \
-	LIKE(OP_OFFLOAD_STATUS, 67, offload, H + 2 * W, NONE)                                      \
-	OP(OP_READ_PLUS, 68, read_plus, 2 * W + pieces(var) + padded(var), NONE)                   \
+	LIKE(OP_OFFLOAD_CANCEL, 66, stateid, 0, NONE)                                              \
+	LIKE(OP_OFFLOAD_STATUS, 67, stateid, H + 2 * W, NONE)                                      \
+	LIKE(OP_READ_PLUS, 68, read, 2 * W + pieces(var) + padded(var), NONE)                      \
 	OP(OP_SEEK, 69, seek, W + H, NONE)                                                         \
 	ALIEN(OP_WRITE_SAME, 70)                                                                   \
 	OP(OP_CLONE, 71, clone, 0, NONE)                                                           \
 	/* RFC 8276 */                                                                             \
-	OP(OP_GETXATTR, 72, xattr_name, W + padded(var), NONE)                                     \
+	LIKE(OP_GETXATTR, 72, name, W + padded(var), NONE)                                         \
 	OP(OP_SETXATTR, 73, setxattr, CINFO, NONE)                                                 \
 	OP(OP_LISTXATTRS, 74, listxattrs, var, NONE)                                               \
-	LIKE(OP_REMOVEXATTR, 75, xattr_name, CINFO, NONE)
+	LIKE(OP_REMOVEXATTR, 75, name, CINFO, NONE)
 
 #endif

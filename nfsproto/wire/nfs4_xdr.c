@@ -75,6 +75,105 @@ int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c)
 	return nfs4_got(x);
 }
 
+/* --- contents that several operations have ---------------------------------------------------- */
+
+void nfs4_put_name_args(struct xdr_out *x, uint32_t op, const struct nfs4_name_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_name(x, &a->name);
+}
+
+int nfs4_get_name_args(struct xdr_in *x, struct nfs4_name_args *a)
+{
+	return nfs4_get_name(x, &a->name);
+}
+
+void nfs4_put_stateid_args(struct xdr_out *x, uint32_t op, const struct nfs4_stateid_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+}
+
+int nfs4_get_stateid_args(struct xdr_in *x, struct nfs4_stateid_args *a)
+{
+	return nfs4_get_stateid(x, &a->stateid);
+}
+
+void nfs4_put_range_args(struct xdr_out *x, uint32_t op, const struct nfs4_range_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+	xdr_put_u64(x, a->offset);
+	xdr_put_u64(x, a->length);
+}
+
+int nfs4_get_range_args(struct xdr_in *x, struct nfs4_range_args *a)
+{
+	nfs4_get_stateid(x, &a->stateid);
+	a->offset = xdr_get_u64(x);
+	a->length = xdr_get_u64(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_read_args(struct xdr_out *x, uint32_t op, const struct nfs4_read_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+	xdr_put_u64(x, a->offset);
+	xdr_put_u32(x, a->count);
+}
+
+int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a)
+{
+	nfs4_get_stateid(x, &a->stateid);
+	a->offset = xdr_get_u64(x);
+	a->count = xdr_get_u32(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_verify_args(struct xdr_out *x, uint32_t op, const struct nfs4_verify_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_fattr(x, &a->attrs);
+}
+
+int nfs4_get_verify_args(struct xdr_in *x, struct nfs4_verify_args *a)
+{
+	return nfs4_get_fattr(x, &a->attrs);
+}
+
+void nfs4_put_change_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_change_res *r)
+{
+	nfs4_put_op_res(x, op, status);
+	if (status == NFS4_OK)
+		nfs4_put_change_info(x, &r->cinfo);
+}
+
+int nfs4_get_change_res(struct xdr_in *x, uint32_t status, struct nfs4_change_res *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (status != NFS4_OK)
+		return nfs4_got(x);
+	return nfs4_get_change_info(x, &r->cinfo);
+}
+
+void nfs4_put_stateid_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_stateid_res *r)
+{
+	nfs4_put_op_res(x, op, status);
+	if (status == NFS4_OK)
+		nfs4_put_stateid(x, &r->stateid);
+}
+
+int nfs4_get_stateid_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (status != NFS4_OK)
+		return nfs4_got(x);
+	return nfs4_get_stateid(x, &r->stateid);
+}
+
 /* --- dispatch ------------------------------------------------------------------------------- */
 
 static int nfs4_get_none_args(struct xdr_in *x, struct nfs4_none_args *a)
@@ -126,7 +225,7 @@ static bool peek_skip(struct xdr_in *x, uint32_t op)
 	case OP_GETATTR:
 		return nfs4_get_getattr_res(x, NFS4_OK, &u.getattr) == 0;
 	case OP_CLOSE:
-		return nfs4_get_close_res(x, NFS4_OK, &u.close) == 0;
+		return nfs4_get_stateid_res(x, NFS4_OK, &u.close) == 0;
 	case OP_OPEN:
 		return nfs4_get_open_res(x, NFS4_OK, &u.open) == 0;
 	default:

@@ -29,11 +29,11 @@
 
 void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
 {
-	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+	struct nfs4_stateid_args a = {.stateid = d->stateid};
 
 	a.stateid.seqid = 0; /* the newest */
 	nfs4_comp_putfh(k, &d->fh);
-	nfs4_put_delegreturn_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_DELEGRETURN, &a);
 	nfs4_comp_count(k, OP_DELEGRETURN, 0);
 }
 
