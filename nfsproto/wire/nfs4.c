@@ -121,8 +121,8 @@ const char *nfs4_op_name(uint32_t op)
 
 const char *nfs4_cb_op_name(uint32_t op)
 {
-#define NAME(op, number) [op] = &#op[sizeof("OP_") - 1],
-	static const char *const names[] = {NFS4_CALLBACKS(NAME)};
+#define NAME(op, ...) [op] = &#op[sizeof("OP_") - 1],
+	static const char *const names[] = {NFS4_CALLBACKS(NAME, NAME, NAME)};
 #undef NAME
 
 	if (op == OP_CB_ILLEGAL)

@@ -38,23 +38,24 @@ enum nfs_opnum4 {
 };
 #undef NUMBER
 
-#define NFS4_CALLBACKS(OP)                                                                         \
-	OP(OP_CB_GETATTR, 3)                                                                       \
-	OP(OP_CB_RECALL, 4)                                                                        \
-	OP(OP_CB_LAYOUTRECALL, 5)                                                                  \
-	OP(OP_CB_NOTIFY, 6)                                                                        \
-	OP(OP_CB_PUSH_DELEG, 7)                                                                    \
-	OP(OP_CB_RECALL_ANY, 8)                                                                    \
-	OP(OP_CB_RECALLABLE_OBJ_AVAIL, 9)                                                          \
-	OP(OP_CB_RECALL_SLOT, 10)                                                                  \
-	OP(OP_CB_SEQUENCE, 11)                                                                     \
-	OP(OP_CB_WANTS_CANCELLED, 12)                                                              \
-	OP(OP_CB_NOTIFY_LOCK, 13)                                                                  \
-	OP(OP_CB_NOTIFY_DEVICEID, 14)                                                              \
-	OP(OP_CB_OFFLOAD, 15) /* NFSv4.2 */
+/* The operations of callbacks, as in NFS4_OPS: the arguments are struct nfs4_cb_X_args. */
+#define NFS4_CALLBACKS(OP, LIKE, ALIEN)                                                            \
+	OP(OP_CB_GETATTR, 3, getattr)                                                              \
+	OP(OP_CB_RECALL, 4, recall)                                                                \
+	OP(OP_CB_LAYOUTRECALL, 5, layoutrecall)                                                    \
+	ALIEN(OP_CB_NOTIFY, 6)                                                                     \
+	ALIEN(OP_CB_PUSH_DELEG, 7)                                                                 \
+	OP(OP_CB_RECALL_ANY, 8, recall_any)                                                        \
+	LIKE(OP_CB_RECALLABLE_OBJ_AVAIL, 9, recall_any)                                            \
+	OP(OP_CB_RECALL_SLOT, 10, recall_slot)                                                     \
+	OP(OP_CB_SEQUENCE, 11, sequence)                                                           \
+	ALIEN(OP_CB_WANTS_CANCELLED, 12)                                                           \
+	OP(OP_CB_NOTIFY_LOCK, 13, notify_lock)                                                     \
+	ALIEN(OP_CB_NOTIFY_DEVICEID, 14)                                                           \
+	OP(OP_CB_OFFLOAD, 15, offload) /* NFSv4.2 */
 
-#define NUMBER(op, number) op = number,
-enum nfs_cb_opnum4 { NFS4_CALLBACKS(NUMBER) OP_CB_ILLEGAL = 10044 };
+#define NUMBER(op, number, ...) op = number,
+enum nfs_cb_opnum4 { NFS4_CALLBACKS(NUMBER, NUMBER, NUMBER) OP_CB_ILLEGAL = 10044 };
 #undef NUMBER
 
 /* The statuses, with the (positive) errno that a system call would return. */
