@@ -467,6 +467,12 @@ static inline bool nfs_op_changes_data(const struct nfs_op *op)
 	}
 }
 
+/* Does op leave the file behind nfs_op_open() as it is? */
+static inline bool nfs_op_reads(const struct nfs_op *op)
+{
+	return op->type == NFS_READ || op->type == NFS_SEEK;
+}
+
 /* The open that op acts through, or NULL. */
 static inline struct nfs_open *nfs_op_open(const struct nfs_op *op)
 {

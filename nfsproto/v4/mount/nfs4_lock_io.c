@@ -9,11 +9,6 @@
 
 #include "nfsproto/v4/mount/nfs4_open.h"
 
-static bool changes_data(const struct nfs_op *op)
-{
-	return op->type != NFS_READ && op->type != NFS_SEEK;
-}
-
 /* Does I/O through o rely on ctx, as far as can be known? */
 static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_lockctx *ctx)
 {
@@ -60,7 +55,7 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 		return 0;
 	pthread_mutex_lock(&c->locks.lock);
 	if (o)
-		rc = check_locked(c, o, changes_data(op), unsure);
+		rc = check_locked(c, o, !nfs_op_reads(op), unsure);
 	if (source && rc != -EIO)
 		rc = check_locked(c, source, false, unsure) ?: rc;
 	pthread_mutex_unlock(&c->locks.lock);
