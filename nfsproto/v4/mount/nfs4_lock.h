@@ -105,9 +105,9 @@ struct nfs4_lockreq {
 	enum nfs4_lockreq_state state;
 	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
 	uint64_t start, end;
-	bool waiting;	  /* in waiters */
-	bool again;	  /* woken in another state than PARKED */
-	bool asks;	  /* BUSY: the server may be granting the lock */
+	bool waiting; /* in waiters */
+	bool again;   /* woken in another state than PARKED */
+	bool asks;    /* BUSY: the server may be granting the lock, or may not have unlocked yet */
 	bool giving_back; /* own undoes a grant without a user, piece by piece from pos on */
 	bool doubtful;	  /* the server may have granted the lock, or not */
 	uint64_t pos;
