@@ -42,6 +42,15 @@ if [ -n "${RNFS_GROUP:-}" ]; then # the daemon is to enter that control group
 	RNFS=$work/rnfs
 fi
 
+fall_silent() { # the server is stopped, and so is each of its threads: kill(1) returns before
+	kill -STOP "$server_pid"
+	for _ in $(seq 400); do
+		grep -hE '^State:' /proc/"$server_pid"/task/*/status | grep -qv 'T (stopped)' || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
 start_server() { # [rnfs-serve options...]; sets server_pid and server_port; $server_at: where; $squash: of root; $sync: --async, or nothing
 	: > "$work/server.out"
 	"$SERVE" --proto "$PROTO" --listen "127.0.0.1:${server_at:-0}" ${squash---no-root-squash} ${sync---async} \
