@@ -9,8 +9,9 @@
  * are inline: a lock costs the call of pthreads alone.
  *
  * The analysis looks at one function at a time. It tells locks apart by member, not by object: for
- * a guarded member, clang accepts the lock of any object of the type. The analysis does not follow
- * an address: a function that only walks a guarded list (TAILQ_FIRST(&list)) needs REQUIRES, too.
+ * a guarded member, clang accepts the lock of any object of the type. So LOCK_OF() can name the
+ * lock of an object that the annotated one does not point to. The analysis follows a list
+ * (TAILQ_FIRST(&list)), but no other address of a guarded member.
  *
  * If one thread alone changes a guarded member, that thread may read the member without the lock. A
  * small function with NO_LOCK_ANALYSIS then reads the member.
@@ -34,6 +35,9 @@
 
 /* Of a struct: the struct is a lock. */
 #define LOCK_TYPE(name) LOCK_ATTRIBUTE(capability(name))
+
+/* For an annotation: the member `lock` of another object, which is of this type. */
+#define LOCK_OF(type, lock) ((type *)0)->lock
 
 /* Of a member or a variable: each use needs the lock. PT_: each use of the target. */
 #define GUARDED_BY(lock)    LOCK_ATTRIBUTE(guarded_by(&lock))

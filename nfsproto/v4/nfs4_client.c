@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/common/idmap.h"
 #include "nfsproto/v4/mount/nfs4_deleg_along.h"
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
@@ -27,6 +28,11 @@
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 
 #define GOODBYE_MS    3000u
@@ -50,10 +56,10 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	c->cred = p->cred;
 	c->connect_ms = p->connect_ms;
 	c->read_plus = p->read_plus;
-	pthread_mutex_init(&c->lock, NULL);
+	mutex_init(&c->lock);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
-	nfs4_deleg_init(&c->delegs, p->delegations);
+	nfs4_deleg_init(c, p->delegations);
 	nfs4_lock_init(&c->locks);
 	nfs4_user_join(srv, &c->user);
 	return c;
@@ -64,6 +70,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
 	nfs4_user_leave(c->srv, &c->user, until, error);
+	mutex_destroy(&c->lock);
 	nfs4_lock_finish(&c->locks);
 	nfs4_deleg_finish(c);
 	while (!TAILQ_EMPTY(&c->opens)) {
@@ -73,7 +80,6 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 		nfs4_open_unref(o);
 	}
 	pthread_cond_destroy(&c->idle);
-	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
 
@@ -88,11 +94,11 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 		unsigned nown;
 
 		nfs4_task_pump(c->srv); /* ops that were to be tried again */
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		if (c->nown)
 			nfs4_state_wait_locked(&c->idle, &c->lock, clock_ns() + DRAIN_STEP_NS);
 		nown = c->nown;
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		/* acquire: done of the last one has returned */
 		if (!nown && !atomic_load_explicit(&c->user.nops, memory_order_acquire))
 			return true;
@@ -105,7 +111,12 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 
 static bool opens_left(struct nfs4_client *c)
 {
-	return !TAILQ_EMPTY(&c->opens);
+	bool left;
+
+	mutex_lock(&c->lock);
+	left = !TAILQ_EMPTY(&c->opens);
+	mutex_unlock(&c->lock);
+	return left;
 }
 
 /* Begins to give state back, in rounds: the server answers "later" for some state. The last round
@@ -259,18 +270,18 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		submit(c, op);
 }
 
-static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
+static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op, bool at_once)
 {
 	struct nfs4_client *c = nfs4_client(base);
 
 	if (op->type == NFS_LOCK) {
-		nfs4_lock_cancel(c, op);
+		nfs4_lock_cancel(c, op, at_once);
 		return;
 	}
 	if (op->type != NFS_OPEN && op->type != NFS_CLOSE) {
-		pthread_mutex_lock(&c->srv->slots.lock);
+		mutex_lock(&c->srv->slots.lock);
 		nfs4_task_cancel_locked(op);
-		pthread_mutex_unlock(&c->srv->slots.lock);
+		mutex_unlock(&c->srv->slots.lock);
 		return;
 	}
 	nfs4_open_cancel(c, op);

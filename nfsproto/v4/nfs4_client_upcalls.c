@@ -21,6 +21,7 @@
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 static enum nfs_outcome up_may_send(struct nfs4_user *u, struct nfs_op *op, uint64_t now)
@@ -122,10 +123,10 @@ static void up_reclaim(struct nfs4_user *u)
 	struct nfs4_client *c = nfs4_client_of(u);
 
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	/* the restarted server may give the stateid of an old copy to a new one */
 	memset(c->offload, 0, sizeof(c->offload));
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	nfs4_deleg_reclaim(c); /* before the opens, which may bring others */
 	nfs4_open_reclaim(c);
 }
@@ -153,9 +154,9 @@ static bool up_opening(struct nfs4_user *u)
 	struct nfs4_client *c = nfs4_client_of(u);
 	bool opening;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	opening = c->delegs.opening > 0;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return opening;
 }
 

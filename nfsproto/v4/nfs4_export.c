@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -276,9 +278,9 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 	}
 	nfs4_server_lease(c->srv, info->lease_s);
 	memcpy(info->server_owner, c->srv->major_id, sizeof(info->server_owner));
-	pthread_mutex_lock(&c->srv->slots.lock);
+	mutex_lock(&c->srv->slots.lock);
 	info->slots = c->srv->slots.max;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	mutex_unlock(&c->srv->slots.lock);
 	/* RFC 8881 4.2.3: this client does not keep the names with which to look up new handles */
 	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_FH_EXPIRE_TYPE) &&
 		s.u.fsinfo.fh_expire_type != FH4_PERSISTENT)

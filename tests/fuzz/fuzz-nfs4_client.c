@@ -14,6 +14,7 @@
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
+#include "nfsproto/v4/server/nfs4_join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +36,7 @@ static void start(void)
 {
 	nfs4_server_init(&srv, nfs4_kinds);
 	TAILQ_INIT(&c.opens);
-	nfs4_deleg_init(&c.delegs, true);
+	nfs4_deleg_init(&c, true);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;

@@ -62,39 +62,10 @@ enum nfs4_deleg_state {
 	NFS4_D_STATES,
 };
 
-struct nfs4_deleg {
-	LIST_ENTRY(nfs4_deleg) hash;
-	TAILQ_ENTRY(nfs4_deleg)
-	link; /* in the list of its state; HELD: least recently used first */
-	enum nfs4_deleg_state state;
-	/* constant */
-	uint64_t id; /* never 0 */
-	struct nfs_fh fh;
-	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
-	struct rpc_cred cred;		 /* credential of the opener */
-	uint64_t since_ns;		 /* when the delegation came */
-
-	struct nfs4_stateid stateid;
-	bool flushed;	   /* DUE: no data to be flushed, or no more */
-	bool change_known; /* `change` is set */
-	uint64_t change;   /* the change attribute that came with the delegation (section 10.4.3) */
-	_Atomic uint64_t used_ns;
-	TAILQ_HEAD(, nfs_open) opens; /* local opens */
-	struct nfs_open *claiming;    /* RETURNING: the local open that is becoming a real one */
-	/* RETURNING: the context of the range being sent to the server, referenced; or NULL */
-	struct nfs4_lockctx *pushing;
-	struct lock_range range;
-	struct nfs_op *op; /* RETURNING */
-	/* RETURNING: the restarted server does not give the delegation back: its opens and locks
-	 * are reclaimed like any others */
-	bool forgotten;
-};
-
 TAILQ_HEAD(nfs4_deleg_list, nfs4_deleg);
 
 /* The delegations of a mount. */
 struct nfs4_delegs {
-	enum nfs_delegations wanted; /* constant: the kind to ask for */
 	struct nfs4_deleg_list list[NFS4_D_STATES];
 	unsigned n[NFS4_D_STATES];
 	LIST_HEAD(, nfs4_deleg) bucket[NFS4_DELEG_BUCKETS]; /* all */

@@ -17,6 +17,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lock_local.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 static const struct nfs_fh *file_of(const struct nfs_op *op, uint64_t *id)
@@ -33,10 +34,10 @@ static void due(struct nfs4_client *c, struct nfs_op *op, bool flushed)
 	struct nfs4_deleg *d = op->be.v4.deleg;
 
 	op->be.v4.deleg = NULL;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d->flushed = flushed;
 	nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	nfs4_state_poll(c->srv);
 }
 
@@ -48,25 +49,25 @@ void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op)
 
 	if (!id)
 		return;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && d->id == id && !c->delegs.visited && TAILQ_EMPTY(&d->opens)) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_LEAVING);
 		op->be.v4.deleg = d;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!op->be.v4.deleg)
 		nfs4_deleg_give_back(c, fh, id);
 	else if (d->type == OPEN_DELEGATE_WRITE && nfs4_lock_any_local(c, fh))
 		due(c, op, false); /* the server is to know the locks first */
 }
 
-void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_deleg_put_along(struct nfs4_client *c, const struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_deleg *d = op->be.v4.deleg;
 
 	if (d)
-		nfs4_put_delegreturn(d, k);
+		nfs4_put_delegreturn(c, d, k);
 }
 
 bool nfs4_deleg_get_along(
@@ -93,12 +94,12 @@ bool nfs4_deleg_get_along(
 		return false;
 	}
 	op->be.v4.deleg = NULL;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (rc && revoked)
 		nfs4_deleg_move_locked(c, d, NFS4_D_REVOKED);
 	else
 		nfs4_deleg_free_locked(c, d);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (rc && revoked)
 		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
 	return !rc;

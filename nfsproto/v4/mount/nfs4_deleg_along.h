@@ -14,7 +14,7 @@
 void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op);
 /* put: the operations that return the delegation, before any other. get: does the walk go on? Else
  * *out is the outcome of op. */
-void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k);
+void nfs4_deleg_put_along(struct nfs4_client *c, const struct nfs_op *op, struct nfs4_comp *k);
 bool nfs4_deleg_get_along(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
 /* op ends: a delegation that op still has goes back by itself. */

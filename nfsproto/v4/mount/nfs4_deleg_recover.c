@@ -17,6 +17,8 @@
 #include "nfsproto/v4/mount/nfs4_lock_local.h"
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 #define STEP_MS 60000u /* most time for one step */
@@ -29,16 +31,16 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 	struct nfs_open *o;
 	bool writes;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	while ((o = TAILQ_FIRST(&d->opens))) {
 		nfs4_deleg_leave_locked(c, o);
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		o->suspect = true;
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	}
 	writes = d->type == OPEN_DELEGATE_WRITE;
 	nfs4_deleg_free_locked(c, d);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (writes)
 		nfs4_lock_undelegated(c, &fh, 0);
 	nfs_tell_recalled(&c->base, &fh);
@@ -47,25 +49,24 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 /* While the state manager visits a list, no delegation in the list is freed by another thread. */
 static void visit(struct nfs4_client *c, bool on)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->delegs.visited = on;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* All delegations of one state, the most recently used first. No other thread frees any meanwhile.
  * NULL and *n == 0: no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg **list, *d;
 
 	*n = 0;
-	pthread_mutex_lock(&c->lock);
-	list = calloc(t->n[state] + 1, sizeof(struct nfs4_deleg *));
-	TAILQ_FOREACH_REVERSE(d, &t->list[state], nfs4_deleg_list, link)
+	mutex_lock(&c->lock);
+	list = calloc(c->delegs.n[state] + 1, sizeof(struct nfs4_deleg *));
+	TAILQ_FOREACH_REVERSE(d, &c->delegs.list[state], nfs4_deleg_list, link)
 	if (list)
 		list[(*n)++] = d;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return list;
 }
 
@@ -83,15 +84,16 @@ static bool ask_again(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs4_s
 }
 
 static void set_stateid_locked(struct nfs4_deleg *d, const struct nfs4_stateid *id)
+	REQUIRES(NFS4_MOUNT)
 {
 	struct nfs_open *o;
 
 	d->stateid = *id;
 	TAILQ_FOREACH (o, &d->opens, link) {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		o->stateid = *id;
 		o->gen++;
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	}
 }
 
@@ -101,11 +103,11 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 
 	if (!ask_again(c, d, &s))
 		return false;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	set_stateid_locked(d, &s.u.redeleg.stateid);
 	if (s.u.redeleg.recall && d->state == NFS4_D_HELD)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	/* while the server was away its own programs may have changed the file */
 	nfs_tell_lost(&c->base, &d->fh, NFS_LOST_GAP);
 	return true;
@@ -117,9 +119,9 @@ static unsigned lose_list(struct nfs4_client *c, enum nfs4_deleg_state state)
 	struct nfs4_deleg *d;
 
 	for (unsigned n = 0;; n++) {
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		d = TAILQ_FIRST(&c->delegs.list[state]);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		if (!d)
 			return n;
 		lose(c, d);
@@ -154,19 +156,22 @@ static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state,
 }
 
 /* The RETURNING write delegation with the lowest number above `after`. Returns a copy, because the
- * delegation belongs to its op, which may end. */
-static bool next_returning(struct nfs4_client *c, uint64_t after, struct nfs4_deleg *copy)
+ * delegation belongs to its op, which may end. *opens: there are local opens. */
+static bool next_returning(
+	struct nfs4_client *c, uint64_t after, struct nfs4_deleg *copy, bool *opens)
 {
 	struct nfs4_deleg *d, *found = NULL;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_RETURNING], link)
 		if (d->type == OPEN_DELEGATE_WRITE && d->id > after &&
 			(!found || d->id < found->id))
 			found = d;
-	if (found)
+	if (found) {
 		*copy = *found;
-	pthread_mutex_unlock(&c->lock);
+		*opens = !TAILQ_EMPTY(&found->opens);
+	}
+	mutex_unlock(&c->lock);
 	return found;
 }
 
@@ -176,7 +181,7 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 	struct nfs4_deleg *d;
 	struct nfs_open *o, *next;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_RETURNING], link)
 		if (d->id == id)
 			break;
@@ -189,7 +194,7 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 			nfs4_deleg_leave_locked(c, o);
 		}
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* Reclaims the RETURNING delegations; their ops wait at the gate. No other client may get in
@@ -198,10 +203,11 @@ static void reclaim_returning(struct nfs4_client *c)
 {
 	struct nfs4_deleg copy = {.id = 0};
 	struct nfs4_sync s;
-	bool given;
+	bool opens, given;
 
-	while (!nfs4_server_quitting(c->srv, &c->user) && next_returning(c, copy.id, &copy)) {
-		if (TAILQ_EMPTY(&copy.opens) && !nfs4_lock_any_local(c, &copy.fh))
+	while (!nfs4_server_quitting(c->srv, &c->user) &&
+		next_returning(c, copy.id, &copy, &opens)) {
+		if (!opens && !nfs4_lock_any_local(c, &copy.fh))
 			continue;
 		given = ask_again(c, &copy, &s);
 		resume(c, copy.id, given ? &s : NULL);
@@ -239,10 +245,10 @@ static bool test_batch(struct nfs4_client *c, struct nfs4_deleg **list, uint32_t
 	int rc;
 
 	s.u.test.n = n;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < n; i++)
 		s.u.test.ids[i] = list[i]->stateid;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	rc = nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS);
 	if (rc && nfs4_recover_undecided(s.status))
 		return false;
@@ -269,7 +275,9 @@ bool nfs4_deleg_revoked(struct nfs4_client *c)
 	for (unsigned i = 0; i < n; i++) {
 		struct nfs4_sync f;
 
+		mutex_lock(&c->lock);
 		f.u.free_id = list[i]->stateid;
+		mutex_unlock(&c->lock);
 		lose(c, list[i]);
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
 	}

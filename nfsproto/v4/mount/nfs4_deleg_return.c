@@ -20,6 +20,9 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -27,10 +30,13 @@
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
 
-void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
+void nfs4_put_delegreturn(struct nfs4_client *c, const struct nfs4_deleg *d, struct nfs4_comp *k)
 {
-	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+	struct nfs4_delegreturn_args a;
 
+	mutex_lock(&c->lock);
+	a.stateid = d->stateid;
+	mutex_unlock(&c->lock);
 	a.stateid.seqid = 0; /* the newest */
 	nfs4_comp_putfh(k, &d->fh);
 	nfs4_put_delegreturn_args(k->x, &a);
@@ -64,12 +70,12 @@ static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later,
 	struct nfs_op *op = d->op;
 	struct nfs_open *o;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	o = flags & NFS4_F_LAST ? NULL : TAILQ_FIRST(&d->opens);
 	if (o)
 		nfs4_open_ref(o);
 	d->claiming = o;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	d->pushing = NULL;
 	if (!o && d->type == OPEN_DELEGATE_WRITE && !(flags & NFS4_F_LAST))
 		d->pushing = nfs4_lock_push_next(c, &d->fh, &d->range);
@@ -96,10 +102,10 @@ static bool return_begin(struct nfs4_client *c, struct nfs4_deleg *d, uint8_t fl
 {
 	d->op = calloc(1, sizeof(*d->op));
 	if (!d->op) {
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 		c->delegs.again_ns = clock_ns() + AGAIN_NS;
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		return false;
 	}
 	nfs4_own_begins(c);
@@ -112,11 +118,11 @@ static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_op *op = d->op;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d->op = NULL;
 	nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	c->delegs.again_ns = clock_ns() + AGAIN_NS;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	free(op);
 	nfs4_own_ended(c);
 }
@@ -124,21 +130,22 @@ static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 /* The former local open has a stateid of its own, or is a suspect. */
 static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
 {
-	struct nfs_open *o = d->claiming;
 	bool left = op->error == -ENOTCONN, failed, closed;
+	struct nfs_open *o;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
+	o = d->claiming;
 	failed = op->error && !left && !d->forgotten;
 	d->claiming = NULL;
 	if (o->local && (!left || o->close_wanted))
 		nfs4_deleg_leave_locked(c, o);
 	closed = o->close_put_off; /* else a CLOSE may be under way already */
 	if (failed) {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		o->suspect = true;
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (failed) {
 		log_ctrl("%s: an open of what was delegated was refused: %s", c->srv->name,
 			strerror(-op->error));
@@ -183,7 +190,7 @@ static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, boo
 	revoked = d->op->be.v4.gen && !last;
 	if (revoked) /* another client may have had the file before the locks were pushed */
 		nfs4_lock_undelegated(c, &d->fh, d->id);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (revoked) {
 		free(d->op);
 		d->op = NULL;
@@ -192,7 +199,7 @@ static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, boo
 		nfs4_deleg_free_locked(c, d);
 	}
 	due = !TAILQ_EMPTY(&c->delegs.list[NFS4_D_DUE]);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (revoked)
 		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
 	else if (due)
@@ -220,11 +227,11 @@ bool nfs4_deleg_recall(
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, stateid);
 	if (d && d->state == NFS4_D_HELD)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (d)
 		nfs4_state_poll(c->srv);
 	return d;
@@ -236,31 +243,30 @@ uint32_t nfs4_deleg_getattr(
 	struct nfs4_deleg *d;
 	bool modified, found;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	found = d && d->type == OPEN_DELEGATE_WRITE;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!found)
 		return NFS4ERR_BADHANDLE;
 	if (!nfs_tell_inquired(&c->base, fh, size, change, &modified))
 		return NFS4ERR_DELAY;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && d->change_known)
 		*change = d->change;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	*change += modified;
 	return NFS4_OK;
 }
 
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep)
 {
-	struct nfs4_delegs *t = &c->delegs;
 
-	pthread_mutex_lock(&c->lock);
-	while (t->n[NFS4_D_HELD] > keep)
-		nfs4_deleg_move_locked(c, TAILQ_FIRST(&t->list[NFS4_D_HELD]), NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
+	mutex_lock(&c->lock);
+	while (c->delegs.n[NFS4_D_HELD] > keep)
+		nfs4_deleg_move_locked(c, TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]), NFS4_D_DUE);
+	mutex_unlock(&c->lock);
 	nfs4_state_poll(c->srv);
 }
 
@@ -268,11 +274,11 @@ void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && d->id == id)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (d)
 		nfs4_state_poll(c->srv);
 }
@@ -281,7 +287,7 @@ void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_FLUSHING], link)
 		if (d->id == id && nfs_fh_equal(&d->fh, fh))
 			break;
@@ -289,7 +295,7 @@ void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t
 		d->flushed = true;
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (d)
 		nfs4_state_poll(c->srv);
 }
@@ -300,18 +306,18 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 	struct nfs4_deleg *d;
 	bool due = false;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = o->local;
 	if (d && d->state <= NFS4_D_FLUSHING && (d->state == NFS4_D_HELD || !d->flushed)) {
-		pthread_mutex_lock(&o->lock);
+		mutex_lock(&o->lock);
 		due = o->gen == gen;
-		pthread_mutex_unlock(&o->lock);
+		mutex_unlock(&o->lock);
 	}
 	if (due) {
 		d->flushed = true; /* the flush would wait for data that the server refuses */
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (due) {
 		log_ctrl("%s: the server disowns a delegation", c->srv->name);
 		nfs_tell_recalled(&c->base, &o->fh);
@@ -321,13 +327,12 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 }
 
 /* Makes delegations DUE that were not used for long. */
-static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
+static void look_for_idle_locked(struct nfs4_client *c, uint64_t now) REQUIRES(c->lock)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d, *next;
 
-	t->look_ns = now + NFS4_DELEG_LOOK_NS;
-	for (d = TAILQ_FIRST(&t->list[NFS4_D_HELD]); d; d = next) {
+	c->delegs.look_ns = now + NFS4_DELEG_LOOK_NS;
+	for (d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]); d; d = next) {
 		next = TAILQ_NEXT(d, link);
 		if (atomic_load(&d->used_ns) + NFS4_DELEG_IDLE_NS < now && TAILQ_EMPTY(&d->opens))
 			nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
@@ -335,13 +340,13 @@ static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
 }
 
 /* The first DUE delegation that can be flushed or returned now. */
-static struct nfs4_deleg *next_due_locked(struct nfs4_delegs *t, bool *flush)
+static struct nfs4_deleg *next_due_locked(struct nfs4_client *c, bool *flush) REQUIRES(c->lock)
 {
-	bool flushes = t->n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
-	bool returns = t->n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS;
+	bool flushes = c->delegs.n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
+	bool returns = c->delegs.n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS;
 	struct nfs4_deleg *d;
 
-	TAILQ_FOREACH (d, &t->list[NFS4_D_DUE], link) {
+	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_DUE], link) {
 		*flush = d->type == OPEN_DELEGATE_WRITE && !d->flushed;
 		if (*flush ? flushes : returns)
 			return d;
@@ -356,40 +361,39 @@ static void flush_later(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_FLUSHING], link)
 		if (d->id == id)
 			break;
 	if (d)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	c->delegs.again_ns = clock_ns() + AGAIN_NS;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = NULL;
 	bool flush = false;
 	struct nfs_fh fh;
 	uint64_t id = 0;
 
-	pthread_mutex_lock(&c->lock);
-	if (t->n[NFS4_D_HELD] && t->look_ns <= now)
+	mutex_lock(&c->lock);
+	if (c->delegs.n[NFS4_D_HELD] && c->delegs.look_ns <= now)
 		look_for_idle_locked(c, now);
-	if (t->again_ns <= now)
-		d = next_due_locked(t, &flush);
+	if (c->delegs.again_ns <= now)
+		d = next_due_locked(c, &flush);
 	if (d)
 		nfs4_deleg_move_locked(c, d, flush ? NFS4_D_FLUSHING : NFS4_D_RETURNING);
 	if (d && flush) {
 		fh = d->fh; /* d may go meanwhile */
 		id = d->id;
 	}
-	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
-		*next = t->look_ns;
-	if (t->n[NFS4_D_DUE] && t->again_ns > now && t->again_ns < *next)
-		*next = t->again_ns;
-	pthread_mutex_unlock(&c->lock);
+	if (c->delegs.n[NFS4_D_HELD] && c->delegs.look_ns < *next)
+		*next = c->delegs.look_ns;
+	if (c->delegs.n[NFS4_D_DUE] && c->delegs.again_ns > now && c->delegs.again_ns < *next)
+		*next = c->delegs.again_ns;
+	mutex_unlock(&c->lock);
 	if (d && flush) {
 		if (!nfs_tell_flush(&c->base, &fh, id))
 			flush_later(c, &fh, id);
@@ -402,10 +406,10 @@ static unsigned to_return(struct nfs4_client *c)
 {
 	unsigned n = 0;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING; s++)
 		n += c->delegs.n[s];
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return n;
 }
 
@@ -416,19 +420,18 @@ bool nfs4_deleg_left(struct nfs4_client *c)
 
 unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	unsigned n = 0, most = to_return(c);
 	struct nfs4_deleg *d;
 	bool begun;
 
 	do { /* a delegation that is put off meanwhile waits for the next round */
 		d = NULL;
-		pthread_mutex_lock(&c->lock);
+		mutex_lock(&c->lock);
 		for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING && !d; s++)
-			d = TAILQ_FIRST(&t->list[s]);
+			d = TAILQ_FIRST(&c->delegs.list[s]);
 		if (d)
 			nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
-		pthread_mutex_unlock(&c->lock);
+		mutex_unlock(&c->lock);
 		begun = d && return_begin(c, d, NFS4_F_LAST);
 		n += begun;
 	} while (begun && n < most);

@@ -34,7 +34,7 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c);
 bool nfs4_deleg_left(struct nfs4_client *c);
 
 /* PUTFH and DELEGRETURN. */
-void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k);
+void nfs4_put_delegreturn(struct nfs4_client *c, const struct nfs4_deleg *d, struct nfs4_comp *k);
 /* Does status, the answer to PUTFH or DELEGRETURN, say that the server has no such delegation?
  * *revoked: the server has revoked the delegation, and waits for FREE_STATEID. */
 bool nfs4_delegreturn_gone(uint32_t status, bool *revoked);

@@ -9,17 +9,18 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/log.h"
 
 #define ROTATE_MAX 16u /* delegations to look at for one that may give way */
 
-void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted)
+void nfs4_deleg_init(struct nfs4_client *c, enum nfs_delegations wanted)
 {
-	t->wanted = wanted;
+	c->delegs_wanted = wanted;
 	for (unsigned i = 0; i < NFS4_D_STATES; i++)
-		TAILQ_INIT(&t->list[i]);
+		TAILQ_INIT(&c->delegs.list[i]);
 }
 
 void nfs4_deleg_finish(struct nfs4_client *c)
@@ -55,7 +56,7 @@ struct nfs4_deleg *nfs4_deleg_find_locked(
 }
 
 static struct nfs4_deleg *find_held_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id) REQUIRES(c->lock)
 {
 	struct nfs4_deleg *d = id ? nfs4_deleg_find_locked(c, fh, NULL) : NULL;
 
@@ -65,13 +66,12 @@ static struct nfs4_deleg *find_held_locked(
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state)
 {
-	struct nfs4_delegs *t = &c->delegs;
 
-	TAILQ_REMOVE(&t->list[d->state], d, link);
-	t->n[d->state]--;
+	TAILQ_REMOVE(&c->delegs.list[d->state], d, link);
+	c->delegs.n[d->state]--;
 	d->state = state;
-	TAILQ_INSERT_TAIL(&t->list[state], d, link);
-	t->n[state]++;
+	TAILQ_INSERT_TAIL(&c->delegs.list[state], d, link);
+	c->delegs.n[state]++;
 }
 
 void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
@@ -95,19 +95,18 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 /* Is there room for one more? */
 static bool make_room(struct nfs4_client *c)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	uint64_t fresh = clock_ns() - NFS4_DELEG_FRESH_NS;
 	bool room, gone = false;
 
-	pthread_mutex_lock(&c->lock);
-	room = t->n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
+	mutex_lock(&c->lock);
+	room = c->delegs.n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
 	for (unsigned i = 0; !room && i < ROTATE_MAX; i++) {
-		struct nfs4_deleg *d = TAILQ_FIRST(&t->list[NFS4_D_HELD]);
+		struct nfs4_deleg *d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]);
 
 		room = gone = atomic_load(&d->used_ns) < fresh && TAILQ_EMPTY(&d->opens);
 		nfs4_deleg_move_locked(c, d, gone ? NFS4_D_DUE : NFS4_D_HELD);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (gone)
 		nfs4_state_poll(c->srv);
 	return room;
@@ -117,21 +116,20 @@ enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t acc
 {
 	bool write = access & OPEN4_SHARE_ACCESS_WRITE;
 
-	if (c->delegs.wanted < (write ? NFS_DELEGATIONS_WRITE : NFS_DELEGATIONS_READ) ||
+	if (c->delegs_wanted < (write ? NFS_DELEGATIONS_WRITE : NFS_DELEGATIONS_READ) ||
 		!make_room(c))
 		return OPEN_DELEGATE_NONE;
 	return write ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_READ;
 }
 
 static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g)
+	const struct nfs_fh *fh, const struct nfs4_delegation *g) REQUIRES(c->lock)
 {
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->id = ++t->last_id;
+	d->id = ++c->delegs.last_id;
 	d->fh = *fh;
 	d->type = g->type;
 	d->cred = *cred;
@@ -139,16 +137,16 @@ static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cre
 	d->since_ns = clock_ns();
 	atomic_init(&d->used_ns, d->since_ns);
 	TAILQ_INIT(&d->opens);
-	LIST_INSERT_HEAD(&t->bucket[bucket_of(fh)], d, hash);
+	LIST_INSERT_HEAD(&c->delegs.bucket[bucket_of(fh)], d, hash);
 	d->state = NFS4_D_HELD;
-	TAILQ_INSERT_TAIL(&t->list[NFS4_D_HELD], d, link);
-	t->n[NFS4_D_HELD]++;
+	TAILQ_INSERT_TAIL(&c->delegs.list[NFS4_D_HELD], d, link);
+	c->delegs.n[NFS4_D_HELD]++;
 	return d;
 }
 
 /* The server has given g, though there may be one: then the new one counts. */
 static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g)
+	const struct nfs_fh *fh, const struct nfs4_delegation *g) REQUIRES(c->lock)
 {
 	struct nfs4_deleg *old = nfs4_deleg_find_locked(c, fh, NULL);
 
@@ -167,16 +165,15 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 {
 	bool given = g->type == OPEN_DELEGATE_READ || g->type == OPEN_DELEGATE_WRITE;
 	bool keep = g->type == wanted && !g->recall;
-	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d;
 	uint64_t id = 0;
 	bool poll;
 
 	*writes = false;
 
-	if (!given && !t->wanted)
+	if (!given && !c->delegs_wanted)
 		return 0;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && given && !keep) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
@@ -185,8 +182,8 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 		*writes = d->type == OPEN_DELEGATE_WRITE;
 	}
 	/* if a delegation was held already, the state manager knows when to look */
-	poll = given && (t->n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&t->list[NFS4_D_DUE]));
-	pthread_mutex_unlock(&c->lock);
+	poll = given && (c->delegs.n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&c->delegs.list[NFS4_D_DUE]));
+	mutex_unlock(&c->lock);
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
 	if (given && !keep)
@@ -201,22 +198,22 @@ void nfs4_deleg_note_change(
 {
 	struct nfs4_deleg *d;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = find_held_locked(c, fh, id);
 	if (d && !d->change_known) {
 		d->change_known = true;
 		d->change = change;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 void nfs4_deleg_opening(struct nfs4_client *c, int by)
 {
-	if (!c->delegs.wanted)
+	if (!c->delegs_wanted)
 		return;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->delegs.opening += (unsigned)by;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* --- use ------------------------------------------------------------------------------------- */
@@ -228,11 +225,11 @@ bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t i
 
 	if (nfs4_mount_unsure(c, now))
 		return false;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = find_held_locked(c, fh, id);
 	if (d)
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return d;
 }
 
@@ -241,16 +238,16 @@ uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
 	uint64_t now, id = 0;
 	struct nfs4_deleg *d;
 
-	if (c->delegs.wanted < NFS_DELEGATIONS_WRITE)
+	if (c->delegs_wanted < NFS_DELEGATIONS_WRITE)
 		return 0;
 	now = clock_ns();
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && d->type == OPEN_DELEGATE_WRITE && !nfs4_mount_unsure(c, now)) {
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		id = d->id;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return id;
 }
 
@@ -264,12 +261,13 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 
 	if (!o)
 		return NULL;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (!nfs4_mount_unsure(c, now))
 		d = find_held_locked(c, fh, id);
 	if (d && access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
 		d = NULL;
 	if (d) {
+		mutex_alone(&o->lock); /* no other thread knows o yet */
 		o->fh = d->fh;
 		o->stateid = d->stateid;
 		o->gen = 1;
@@ -279,7 +277,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		nfs4_deleg_move_locked(c, d, NFS4_D_HELD);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (d)
 		return o;
 	nfs4_open_unref(o);
@@ -290,7 +288,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 {
 	bool local, claiming = false;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	local = o->local;
 	claiming = local && o->local->claiming == o;
 	if (claiming) {
@@ -299,7 +297,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 		TAILQ_REMOVE(&o->local->opens, o, link);
 		o->local = NULL;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (local && !claiming)
 		nfs4_open_unref(o);
 	return local;
@@ -315,8 +313,8 @@ void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o)
 
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (o->local)
 		nfs4_deleg_leave_locked(c, o);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }

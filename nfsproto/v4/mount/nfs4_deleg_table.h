@@ -3,16 +3,47 @@
  *
  * nfs4_deleg_table: the delegations of a mount, and local opens (nfs4_deleg.h).
  *
- * No lock held, except as the names and comments say.
+ * No lock held, except as annotations and comments say.
  */
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_TABLE_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_TABLE_H
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
-void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted);
+struct nfs4_deleg {
+	LIST_ENTRY(nfs4_deleg) hash GUARDED_BY(NFS4_MOUNT);
+	/* in the list of its state; HELD: least recently used first */
+	TAILQ_ENTRY(nfs4_deleg) link GUARDED_BY(NFS4_MOUNT);
+	enum nfs4_deleg_state state GUARDED_BY(NFS4_MOUNT);
+	/* constant */
+	uint64_t id; /* never 0 */
+	struct nfs_fh fh;
+	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
+	struct rpc_cred cred;		 /* credential of the opener */
+	uint64_t since_ns;		 /* when the delegation came */
+
+	struct nfs4_stateid stateid GUARDED_BY(NFS4_MOUNT);
+	bool flushed GUARDED_BY(NFS4_MOUNT);	  /* DUE: no data to be flushed, or no more */
+	bool change_known GUARDED_BY(NFS4_MOUNT); /* `change` is set */
+	/* the change attribute that came with the delegation (section 10.4.3) */
+	uint64_t change GUARDED_BY(NFS4_MOUNT);
+	_Atomic uint64_t used_ns;
+	GUARDED_BY(NFS4_MOUNT) TAILQ_HEAD(, nfs_open) opens; /* local opens */
+	/* RETURNING: the local open that is becoming a real one */
+	struct nfs_open *claiming GUARDED_BY(NFS4_MOUNT);
+	/* RETURNING: the restarted server does not give the delegation back: its opens and locks
+	 * are reclaimed like any others */
+	bool forgotten GUARDED_BY(NFS4_MOUNT);
+	/* RETURNING: only the op uses these */
+	struct nfs_op *op;
+	/* the context of the range being sent to the server, referenced; or NULL */
+	struct nfs4_lockctx *pushing;
+	struct lock_range range;
+};
+
+void nfs4_deleg_init(struct nfs4_client *c, enum nfs_delegations wanted) REQUIRES(c->lock);
 /* Frees all; no op may be under way. */
-void nfs4_deleg_finish(struct nfs4_client *c);
+void nfs4_deleg_finish(struct nfs4_client *c) REQUIRES(c->lock);
 /* The delegation that an OPEN with that access, about to be encoded, should ask for.
  * OPEN_DELEGATE_NONE: none. An unused delegation makes room. */
 enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access);
@@ -39,14 +70,14 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o);
 /* o has a stateid of its own. If o was a local open, o becomes one of the mount's opens. */
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o);
-void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o); /* o is a local open */
-/* The HELD delegation of fh; with stateid, one of fh and stateid in any state; or NULL. The mount's
- * lock held. */
-struct nfs4_deleg *nfs4_deleg_find_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+/* The same; o is a local open. */
+void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock);
+/* The HELD delegation of fh; with stateid, one of fh and stateid in any state; or NULL. */
+struct nfs4_deleg *nfs4_deleg_find_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid) REQUIRES(c->lock);
 void nfs4_deleg_move_locked(
-	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state);
+	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state) REQUIRES(c->lock);
 /* Takes d out of the table, and frees d. d has no local opens any more. */
-void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d);
+void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d) REQUIRES(c->lock);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
@@ -19,13 +21,13 @@ static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
 {
 	bool lost;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	lost = o->lost;
 	if (o->gen != gen)
 		*changed = true;
 	else if (!lost)
 		o->suspect = true;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return !lost;
 }
 

@@ -10,11 +10,13 @@
  *
  * A request is one NFS_LOCK. As with opens, the request runs as an own op. So a cancelled user is
  * answered at once, while the request goes on until any lock that the server has granted is given
- * back.
+ * back. An interrupted user whose LOCK is under way waits for the answer, and gets a lock that is
+ * granted. So after -EINTR the server does not grant that LOCK, and does not deny another client's
+ * LOCK because of it.
  *
  *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
  *        |           ^         |            \-> user gone: the granted lock is given back
- *        |           |         |--denied-----> no wait: -EAGAIN
+ *        |           |         |--denied-----> no wait: -EAGAIN; interrupted: -EINTR
  *        \--behind   |         v
  *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
  *                    \---------/
@@ -50,7 +52,6 @@
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCK_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,6 +60,8 @@
 #include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/common/nfs_op.h"
+#include "nfsproto/v4/server/nfs4_cb.h"
+#include "transport/lock.h"
 
 #define NFS4_LOCK_BUCKETS 64
 
@@ -66,67 +69,76 @@ struct nfs4_lockreq;
 
 TAILQ_HEAD(nfs4_lockreqs, nfs4_lockreq);
 
+struct nfs4_locks {
+	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock));
+	GUARDED_BY(lock) LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
+	struct nfs4_lockreqs waiters GUARDED_BY(lock);			      /* oldest first */
+	unsigned nidle GUARDED_BY(lock);      /* contexts without locks */
+	atomic_uint ntrouble;		      /* contexts that are suspect or lost */
+	unsigned nlocal GUARDED_BY(lock);     /* contexts that are local */
+	bool stalled GUARDED_BY(lock);	      /* a request waits for a delegation, */
+	uint64_t stalled_ns GUARDED_BY(lock); /* and asks again at this time */
+};
+
+/* For annotations: the lock of struct nfs4_locks. */
+#define NFS4_LOCKS LOCK_OF(struct nfs4_locks, lock)
+
 struct nfs4_lockctx {
-	LIST_ENTRY(nfs4_lockctx) link;
-	bool linked;
-	unsigned refs;	 /* one while linked, one for each request, the state manager's */
-	uint64_t owner;	 /* constant: the kernel's number */
-	uint64_t number; /* constant: of the lock-owner at the server */
-	struct nfs_fh fh;
-	struct nfs_open *open; /* referenced; changes only while there is no stateid */
-	bool have_stateid;
-	struct nfs4_stateid stateid;
-	struct lock_ranges ranges; /* held, as told to its users */
-	struct nfs4_lockreq *busy;
-	struct nfs4_lockreqs ready;
-	unsigned nparked;
-	bool suspect;
-	struct lock_ranges lost; /* lost, and not unlocked by users yet */
-	bool trouble;		 /* suspect or lost: counted in ntrouble */
+	LIST_ENTRY(nfs4_lockctx) link GUARDED_BY(NFS4_LOCKS);
+	bool linked GUARDED_BY(NFS4_LOCKS);
+	/* one while linked, one for each request, the state manager's */
+	unsigned refs GUARDED_BY(NFS4_LOCKS);
+	uint64_t owner;	  /* constant: the kernel's number */
+	uint64_t number;  /* constant: of the lock-owner at the server */
+	struct nfs_fh fh; /* constant */
+	/* referenced; changes under locks.lock, by a BUSY request while there is no stateid */
+	struct nfs_open *open;
+	bool have_stateid GUARDED_BY(NFS4_LOCKS);
+	struct nfs4_stateid stateid GUARDED_BY(NFS4_LOCKS);
+	struct lock_ranges ranges GUARDED_BY(NFS4_LOCKS); /* held, as told to its users */
+	struct nfs4_lockreq *busy GUARDED_BY(NFS4_LOCKS);
+	struct nfs4_lockreqs ready GUARDED_BY(NFS4_LOCKS);
+	unsigned nparked GUARDED_BY(NFS4_LOCKS);
+	bool suspect GUARDED_BY(NFS4_LOCKS);
+	struct lock_ranges lost GUARDED_BY(NFS4_LOCKS); /* lost, and not unlocked by users yet */
+	bool trouble GUARDED_BY(NFS4_LOCKS);		/* suspect or lost: counted in ntrouble */
 	/* nfs4_lock_local.c */
-	bool local; /* the server does not know the held locks; not suspect, except while the server
-		       restarts; counted in nlocal */
-	bool pushed; /* local: but the server may know some of the locks; the ranges do not change
-			then */
-	uint32_t npushed;   /* pushed: the number of ranges that the server knows */
-	uint64_t pushed_by; /* the last delegation that sent all ranges to the server at its return
-			     */
+	/* the server does not know the held locks; not suspect, except while the server restarts;
+	 * counted in nlocal */
+	bool local GUARDED_BY(NFS4_LOCKS);
+	/* local: but the server may know some of the locks; the ranges do not change then */
+	bool pushed GUARDED_BY(NFS4_LOCKS);
+	/* pushed: the number of ranges that the server knows */
+	uint32_t npushed GUARDED_BY(NFS4_LOCKS);
+	/* the last delegation that sent all ranges to the server at its return */
+	uint64_t pushed_by GUARDED_BY(NFS4_LOCKS);
 };
 
 enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
 
 struct nfs4_lockreq {
-	TAILQ_ENTRY(nfs4_lockreq) link;	     /* in ctx->ready */
-	TAILQ_ENTRY(nfs4_lockreq) wait_link; /* in waiters, if waiting */
-	struct nfs4_lockctx *ctx;	     /* referenced */
-	struct nfs_open *open;		     /* referenced: the open of the request */
-	struct nfs_op *user;		     /* to be answered; NULL: gone, or none */
-	struct nfs_op own;		     /* u.lock: the present request to the server */
-	enum nfs4_lockreq_state state;
+	TAILQ_ENTRY(nfs4_lockreq) link GUARDED_BY(NFS4_LOCKS);	    /* in ctx->ready */
+	TAILQ_ENTRY(nfs4_lockreq) wait_link GUARDED_BY(NFS4_LOCKS); /* in waiters, if waiting */
+	struct nfs4_lockctx *ctx;				    /* referenced */
+	struct nfs_open *open;			    /* referenced: the open of the request */
+	struct nfs_op *user GUARDED_BY(NFS4_LOCKS); /* to be answered; NULL: gone, or none */
+	struct nfs_op own;			    /* u.lock: the present request to the server */
+	enum nfs4_lockreq_state state GUARDED_BY(NFS4_LOCKS);
 	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
 	uint64_t start, end;
-	bool waiting; /* in waiters */
-	bool again;   /* woken in another state than PARKED */
-	bool asks;    /* BUSY: the server may be granting the lock, or may not have unlocked yet */
+	bool waiting GUARDED_BY(NFS4_LOCKS); /* in waiters */
+	bool again GUARDED_BY(NFS4_LOCKS);   /* woken in another state than PARKED */
+	/* BUSY: the server may be granting the lock, or may not have unlocked yet */
+	bool asks GUARDED_BY(NFS4_LOCKS);
+	bool doubtful GUARDED_BY(NFS4_LOCKS);	/* the server may have granted the lock, or not */
+	uint64_t due_ns GUARDED_BY(NFS4_LOCKS); /* PARKED: when the request asks again */
+	/* BUSY: the thread that handles own alone uses the rest */
 	bool giving_back; /* own undoes a grant without a user, piece by piece from pos on */
-	bool doubtful;	  /* the server may have granted the lock, or not */
 	uint64_t pos;
-	uint64_t due_ns;   /* PARKED: when the request asks again */
 	unsigned polls;	   /* number of "denied" answers */
 	unsigned disowned; /* times that the server did not know the state */
 	uint32_t status;   /* own ended with this nfsstat4, for nfs4_lockreq.c to judge; or 0 */
-};
-
-struct nfs4_locks {
-	pthread_mutex_t lock; /* of all locks here, contexts and requests; inside cb.lock, outside
-				 the mount's and slots.lock */
-	LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
-	struct nfs4_lockreqs waiters;			     /* oldest first */
-	unsigned nidle;					     /* contexts without locks */
-	atomic_uint ntrouble;				     /* contexts that are suspect or lost */
-	unsigned nlocal;				     /* contexts that are local */
-	bool stalled;					     /* a request waits for a delegation, */
-	uint64_t stalled_ns;				     /* and asks again at this time */
+	bool interrupted;  /* the user wants no lock from a later LOCK */
 };
 
 #endif

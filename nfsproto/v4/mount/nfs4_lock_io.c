@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 static bool changes_data(const struct nfs_op *op)
 {
@@ -23,8 +24,8 @@ static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_l
 	       ctx->open->own.cred.uid == o->own.cred.uid;
 }
 
-static int check_locked(
-	const struct nfs4_client *c, const struct nfs_open *o, bool change, bool unsure)
+static int check_locked(const struct nfs4_client *c, const struct nfs_open *o, bool change,
+	bool unsure) REQUIRES(c->locks.lock)
 {
 	const struct nfs4_lockctx *ctx;
 	int rc = 0;
@@ -58,12 +59,12 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 		return 0;
 	if (!unsure && !atomic_load(&c->locks.ntrouble))
 		return 0;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (o)
 		rc = check_locked(c, o, changes_data(op), unsure);
 	if (source && rc != -EIO)
 		rc = check_locked(c, source, false, unsure) ?: rc;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return rc;
 }
 
@@ -75,7 +76,7 @@ static uint64_t guard(
 	const struct lock_range *g;
 	uint64_t number = 0;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
 			if (!relies_on(o, true, ctx) || (sure && ctx->suspect))
@@ -85,7 +86,7 @@ static uint64_t guard(
 				number = ctx->number << 32 | g->number;
 		}
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return number;
 }
 
@@ -110,7 +111,7 @@ struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, st
 	op->be.v4.flags &= (uint16_t)~NFS4_F_LOCK_ID;
 	if (!o || !atomic_load(&o->nlockctx))
 		return id;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
 			if (ctx->open == o && ctx->have_stateid && ctx->ranges.n && !ctx->local) {
@@ -124,6 +125,6 @@ struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, st
 		id.seqid = 0; /* the current one: RFC 8881 8.2.2 */
 		op->be.v4.flags |= NFS4_F_LOCK_ID;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return id;
 }

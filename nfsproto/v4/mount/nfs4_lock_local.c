@@ -24,12 +24,14 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
 #define STALLED_MS 100u /* between two looks at waiting requests */
 
 /* May any owner have locks of fh at the server, or get locks there? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
+	REQUIRES(c->locks.lock)
 {
 	const struct nfs4_lockctx *ctx;
 	bool remote = false;
@@ -91,7 +93,7 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
 	const struct lock_range *g = NULL;
 	const struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	alone = nfs4_deleg_is_alone(c, &op->u.lockt.fh);
 	answered = alone || c->locks.nlocal;
 	if (answered)
@@ -113,7 +115,7 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
 		}
 		answered = alone || g;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (answered && !g)
 		op->u.lockt.type = F_UNLCK;
 	return answered;
@@ -123,9 +125,9 @@ bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh)
 {
 	bool local = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (c->locks.nlocal)
 		any_remote_locked(c, fh, &local);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return local;
 }

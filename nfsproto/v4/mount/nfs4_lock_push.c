@@ -7,6 +7,7 @@
 
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 struct nfs4_lockctx *nfs4_lock_push_next(
@@ -14,7 +15,7 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	NFS4_FOREACH_CTX (c, ctx, fh, i)
 		if (ctx->local)
 			break;
@@ -26,11 +27,11 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 		*g = ctx->ranges.range[ctx->npushed];
 		ctx->refs++;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return ctx;
 }
 
-static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx) REQUIRES(c->locks.lock)
 {
 	nfs4_lockctx_set_local_locked(c, ctx, false);
 	ctx->suspect = true;
@@ -42,7 +43,7 @@ void nfs4_lock_pushed(
 {
 	bool ended = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (ctx->local && push == NFS4_PUSH_REFUSED) {
 		suspect_locked(c, ctx);
 		ended = true;
@@ -53,7 +54,7 @@ void nfs4_lock_pushed(
 		ctx->pushed_by = by;
 		ended = true;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (push == NFS4_PUSH_REFUSED) {
 		log_warn("%s: a lock of a file that was delegated was refused", c->srv->name);
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
@@ -68,14 +69,14 @@ void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint6
 	struct nfs4_lockctx *ctx;
 	bool any = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	NFS4_FOREACH_CTX (c, ctx, fh, i) {
 		if (!ctx->local && (!by || ctx->pushed_by != by || !ctx->ranges.n))
 			continue;
 		suspect_locked(c, ctx);
 		any = true;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (any)
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 }

@@ -17,13 +17,14 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u /* most time for one step before the next attempt */
 #define TEST_BATCH 32u
 
 /* The server does not know ctx's stateid any more. */
-static void disowned_locked(struct nfs4_lockctx *ctx)
+static void disowned_locked(struct nfs4_lockctx *ctx) REQUIRES(NFS4_LOCKS)
 {
 	if (ctx->local && !ctx->pushed)
 		ctx->have_stateid = false;
@@ -37,11 +38,11 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o)
 	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		if (list[i]->open == o && list[i]->have_stateid)
 			disowned_locked(list[i]);
 		nfs4_lockctx_judge_locked(c, list[i]);
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		nfs4_lockctx_unref(c, list[i]);
 	}
 	free(list);
@@ -52,7 +53,7 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	bool done = true, first;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	ctx->have_stateid = false;
 	nfs4_lockctx_set_local_locked(c, ctx, false);
 	first = ctx->ranges.n && !ctx->lost.n;
@@ -70,7 +71,7 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 		       !lock_ranges_clear(&ctx->ranges, g.first, g.last);
 	}
 	nfs4_lockctx_judge_locked(c, ctx);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (first)
 		nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
 	return done;
@@ -97,12 +98,12 @@ static enum nfs_outcome relock(
 static bool copy_ranges(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, struct lock_range **copy, uint32_t *n)
 {
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	*n = ctx->ranges.n;
 	*copy = *n ? malloc(*n * sizeof(**copy)) : NULL;
 	if (*copy)
 		memcpy(*copy, ctx->ranges.range, *n * sizeof(**copy));
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return *copy || !*n;
 }
 
@@ -111,9 +112,9 @@ static bool open_usable(struct nfs_open *o)
 {
 	bool usable;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	usable = !o->suspect;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return usable;
 }
 
@@ -130,9 +131,9 @@ static enum nfs_outcome recover(struct nfs4_client *c, struct nfs4_lockctx *ctx,
 		return ctx_lost(c, ctx) ? NFS_DONE : NFS_LATER;
 	if (!copy_ranges(c, ctx, &g, &n))
 		return NFS_LATER;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	ctx->have_stateid = false;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	for (uint32_t i = 0; i < n && out == NFS_DONE; i++)
 		out = nfs4_server_quitting(c->srv, &c->user) ? NFS_LATER : relock(c, ctx, &g[i]);
 	free(g);
@@ -149,21 +150,21 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 		struct nfs4_lockctx *ctx = list[i];
 		bool due, done;
 
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		if (reclaim && (ctx->have_stateid || ctx->ranges.n))
 			disowned_locked(ctx);
 		nfs4_lockctx_judge_locked(c, ctx);
 		/* While reclaiming the gate is closed: BUSY requests wait there. */
 		due = ctx->suspect && (reclaim || !ctx->busy);
 		later |= ctx->suspect && !due;
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		done = due && recover(c, ctx, reclaim) == NFS_DONE;
 		later |= due && !done;
 		if (done) {
-			pthread_mutex_lock(&c->locks.lock);
+			mutex_lock(&c->locks.lock);
 			ctx->suspect = false;
 			nfs4_lockctx_judge_locked(c, ctx);
-			pthread_mutex_unlock(&c->locks.lock);
+			mutex_unlock(&c->locks.lock);
 			nfs4_lockreq_run(c, ctx);
 		}
 		nfs4_lockctx_unref(c, ctx);
@@ -180,14 +181,14 @@ static bool test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 	struct nfs4_sync s, f;
 
 	s.u.test.n = 0;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!list[i]->have_stateid || list[i]->suspect)
 			continue;
 		ctx[s.u.test.n] = list[i];
 		s.u.test.ids[s.u.test.n++] = list[i]->stateid;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (!s.u.test.n)
 		return true;
 	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
@@ -200,10 +201,10 @@ static bool test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 			"%s: a lock state is %s", c->srv->name, nfs4_status_name(s.u.test.code[i]));
 		f.u.free_id = s.u.test.ids[i];
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		disowned_locked(ctx[i]);
 		nfs4_lockctx_judge_locked(c, ctx[i]);
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 	}
 	return true;
 }

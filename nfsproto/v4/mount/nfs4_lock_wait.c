@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)
@@ -22,8 +23,8 @@ bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *r
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link) {
 		if (w == req)
 			return false;
-		if (w->user && w->ctx != req->ctx && w->start <= req->end && w->end >= req->start &&
-			(w->type == F_WRLCK || req->type == F_WRLCK) &&
+		if (nfs4_lock_wanted(w) && w->ctx != req->ctx && w->start <= req->end &&
+			w->end >= req->start && (w->type == F_WRLCK || req->type == F_WRLCK) &&
 			nfs_fh_equal(&w->ctx->fh, &req->ctx->fh))
 			return true;
 	}
@@ -53,7 +54,7 @@ void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 	req->state = NFS4_LR_READY;
 }
 
-static void wake(struct nfs4_lockreq *req)
+static void wake(struct nfs4_lockreq *req) REQUIRES(NFS4_LOCKS)
 {
 	if (req->state == NFS4_LR_PARKED)
 		req->due_ns = 0;
@@ -87,10 +88,10 @@ void nfs4_lock_notify(
 	if (owner->len != sizeof(number))
 		return;
 	memcpy(&number, owner->data, sizeof(number));
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link)
 		if (w->ctx->number == number && nfs_fh_equal(&w->ctx->fh, fh))
 			wake(w);
 	nfs4_state_poll(c->srv);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 }

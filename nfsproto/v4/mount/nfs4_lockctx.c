@@ -12,7 +12,7 @@
 
 void nfs4_lock_init(struct nfs4_locks *l)
 {
-	pthread_mutex_init(&l->lock, NULL);
+	mutex_init(&l->lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
 		LIST_INIT(&l->bucket[i]);
 	TAILQ_INIT(&l->waiters);
@@ -32,13 +32,13 @@ void nfs4_lock_finish(struct nfs4_locks *l)
 {
 	struct nfs4_lockctx *ctx;
 
+	mutex_destroy(&l->lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
 		while ((ctx = LIST_FIRST(&l->bucket[i]))) {
 			LIST_REMOVE(ctx, link);
 			ctx_free(ctx);
 		}
 	}
-	pthread_mutex_destroy(&l->lock);
 }
 
 static unsigned bucket_of(uint64_t owner)
@@ -91,9 +91,9 @@ void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	bool last;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	last = --ctx->refs == 0;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (last)
 		ctx_free(ctx);
 }
@@ -134,7 +134,7 @@ struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n)
 	size_t count = 0;
 
 	*n = 0;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link)
 			count++;
@@ -145,7 +145,7 @@ struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n)
 			list[(*n)++] = ctx;
 		}
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return list;
 }
 
@@ -154,11 +154,11 @@ uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64
 	struct nfs4_lockctx *ctx;
 	uint64_t number;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	ctx = nfs4_lockctx_find_locked(&c->locks, fh, owner, NULL);
 	number = ctx ? ctx->number
 		     : atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return number;
 }
 
@@ -167,7 +167,7 @@ bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_
 	bool write = op->u.lockt.type == F_WRLCK, here = false;
 	const struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	NFS4_FOREACH_CTX (c, ctx, &op->u.lockt.fh, i) {
 		here = ctx->owner != op->u.lockt.owner &&
 		       lock_ranges_covers(&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write);
@@ -176,7 +176,7 @@ bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_
 			break;
 		}
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return here;
 }
 
@@ -186,9 +186,9 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 	LIST_HEAD(, nfs4_lockctx) gone = LIST_HEAD_INITIALIZER(gone);
 	bool defer = false;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (was_deferred && !o->close_deferred) { /* another thread closes o */
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		return true;
 	}
 	for (unsigned i = 0; o->nlockctx && i < NFS4_LOCK_BUCKETS; i++) {
@@ -211,7 +211,8 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 		}
 	}
 	o->close_deferred = defer;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
+	mutex_alone(&c->locks.lock); /* no other thread reaches the contexts in `gone` */
 	while ((ctx = LIST_FIRST(&gone))) {
 		LIST_REMOVE(ctx, link);
 		ctx_free(ctx);

@@ -4,8 +4,6 @@
  * nfs4_lockctx: lock contexts, found by owner and file (nfs4_lock.h). A context is idle if it holds
  * no lock, has no lost lock that was not unlocked since, and has no request. One owner may have
  * several idle contexts for one file, each bound to another open, but only one that is not idle.
- *
- * _locked: locks.lock is held.
  */
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCKCTX_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_LOCKCTX_H
@@ -16,23 +14,25 @@ void nfs4_lock_init(struct nfs4_locks *l);
 /* No request may be left. */
 void nfs4_lock_finish(struct nfs4_locks *l);
 
-bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx);
+bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx) REQUIRES(NFS4_LOCKS);
 /* The context of owner on fh: the one in use, or else an idle one that is bound to o (o NULL:
  * any). */
-struct nfs4_lockctx *nfs4_lockctx_find_locked(
-	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
-struct nfs4_lockctx *nfs4_lockctx_new_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o);
+struct nfs4_lockctx *nfs4_lockctx_find_locked(struct nfs4_locks *l, const struct nfs_fh *fh,
+	uint64_t owner, const struct nfs_open *o) REQUIRES(l->lock);
+struct nfs4_lockctx *nfs4_lockctx_new_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	uint64_t owner, struct nfs_open *o) REQUIRES(c->locks.lock);
 void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
 /* suspect, lost or linked has changed. */
-void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx);
+void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+	REQUIRES(c->locks.lock);
 /* Also with pushed cleared. */
-void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local);
+void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local)
+	REQUIRES(c->locks.lock);
 /* All, referenced. NULL: no memory. */
 struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n);
 /* The first context of fh from bucket *i, behind after; NULL at the end. */
 struct nfs4_lockctx *nfs4_lockctx_next_locked(struct nfs4_client *c, const struct nfs_fh *fh,
-	unsigned *i, const struct nfs4_lockctx *after);
+	unsigned *i, const struct nfs4_lockctx *after) REQUIRES(c->locks.lock);
 
 #define NFS4_FOREACH_CTX(c, ctx, fh, i)                                                            \
 	for (unsigned i = 0, once = 1; once; once = 0)                                             \

@@ -14,6 +14,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 /* --- NFS_LOCK --------------------------------------------------------------------------------- */
 
@@ -28,7 +29,7 @@ static int check_mode(const struct nfs_open *o, int type)
 }
 
 /* A waiting newcomer queues up behind others, unless the others may be waiting for the newcomer. */
-static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req) REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool wait = req->own.u.lock.wait;
@@ -46,8 +47,8 @@ static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 
 /* Puts a request for op into the right context. Returns the context, referenced; or NULL with
  * *error set: op ends. */
-static struct nfs4_lockctx *submit_locked(
-	struct nfs4_client *c, struct nfs_op *op, struct nfs4_lockreq *req, int *error)
+static struct nfs4_lockctx *submit_locked(struct nfs4_client *c, struct nfs_op *op,
+	struct nfs4_lockreq *req, int *error) REQUIRES(c->locks.lock)
 {
 	struct nfs_open *o = op->u.lock.open;
 	struct nfs4_lockctx *ctx = nfs4_lockctx_find_locked(
@@ -86,9 +87,9 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
 		error = req ? 0 : -ENOMEM;
 	}
 	if (!error) {
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		ctx = submit_locked(c, op, req, &error);
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 	}
 	if (!ctx) {
 		free(req);
@@ -101,22 +102,26 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
 	nfs4_lockctx_unref(c, ctx);
 }
 
-void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
+void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op, bool at_once)
 {
 	struct nfs4_lockreq *req;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	req = op->be.v4.lock;
 	if (req) {
-		nfs4_lockreq_take_user_locked(req);
+		at_once |= req->state != NFS4_LR_BUSY || !req->asks;
+		req->interrupted = true;
 		/* no request waits behind req any more */
 		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
-		pthread_mutex_lock(&c->srv->slots.lock);
+	}
+	if (req && at_once) {
+		nfs4_lockreq_take_user_locked(req);
+		mutex_lock(&c->srv->slots.lock);
 		c->srv->poll_wanted = true;
 		nfs4_task_end_later_locked(c->srv, op, -EINTR);
-		pthread_mutex_unlock(&c->srv->slots.lock);
+		mutex_unlock(&c->srv->slots.lock);
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 }
 
 /* --- waiting requests --------------------------------------------------------------------------
@@ -127,13 +132,13 @@ static bool poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
 	bool due;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	due = c->locks.stalled && c->locks.stalled_ns <= now;
 	if (due)
 		c->locks.stalled = false;
 	else if (c->locks.stalled && c->locks.stalled_ns < *next)
 		*next = c->locks.stalled_ns;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (due)
 		nfs4_lockreq_run_all(c);
 	return due;
@@ -141,6 +146,7 @@ static bool poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next)
 
 /* The first request that is due, or has lost its user. *next: as for nfs4_lock_poll(). */
 static struct nfs4_lockreq *find_due_locked(struct nfs4_client *c, uint64_t now, uint64_t *next)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockreq *w;
 
@@ -163,10 +169,10 @@ bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 
 	if (poll_stalled(c, now, next))
 		return true;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	req = find_due_locked(c, now, next);
 	if (!req) {
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		return false;
 	}
 	ctx = req->ctx;
@@ -177,7 +183,7 @@ bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 		TAILQ_INSERT_TAIL(&ctx->ready, req, link);
 		ctx->refs++;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (gone) {
 		nfs4_lockreq_end(c, req, -EINTR);
 		return true;
@@ -193,11 +199,11 @@ static struct nfs4_lockreq *first_parked(struct nfs4_client *c)
 {
 	struct nfs4_lockreq *req;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	TAILQ_FOREACH (req, &c->locks.waiters, wait_link)
 		if (req->state == NFS4_LR_PARKED)
 			break;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return req;
 }
 
@@ -211,10 +217,10 @@ void nfs4_lock_abort(struct nfs4_client *c)
 		nfs4_lockreq_end(c, req, -ENOTCONN);
 	list = nfs4_lockctx_list(c, &n);
 	for (size_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		list[i]->suspect = false;
 		nfs4_lockctx_judge_locked(c, list[i]);
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		nfs4_lockreq_run(c, list[i]);
 		nfs4_lockctx_unref(c, list[i]);
 	}
@@ -231,7 +237,7 @@ bool nfs4_lock_clear_all(struct nfs4_client *c)
 		struct nfs4_lockctx *ctx = list[i];
 		struct nfs4_lockreq *req = calloc(1, sizeof(*req));
 
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		if (req && ctx->ranges.n) {
 			nfs4_lockreq_init(c, req, ctx, ctx->open, F_UNLCK, 0, UINT64_MAX);
 			req->own.be.v4.flags = NFS4_F_LAST;
@@ -239,7 +245,7 @@ bool nfs4_lock_clear_all(struct nfs4_client *c)
 			req = NULL;
 			any = true;
 		}
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		free(req);
 		nfs4_lockreq_run(c, ctx);
 		nfs4_lockctx_unref(c, ctx);

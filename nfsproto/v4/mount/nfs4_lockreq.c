@@ -4,10 +4,10 @@
  * nfs4_lockreq: the life of a request for a lock (nfs4_lock.h); contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
- * the request, nfs4_lock_cancel(). A request without a user sends no LOCK that asks for a new lock.
- * If its last LOCK was granted, or the answer is unknown, the request goes on as GIVING BACK. The
- * request ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
- * attempts.
+ * the request, nfs4_lock_cancel(). A request without a user, or with an interrupted one, sends no
+ * LOCK that asks for a new lock. If the last LOCK of a request without a user was granted, or the
+ * answer is unknown, the request goes on as GIVING BACK. The request ends when the server's locks
+ * agree again with the context's ranges, or after DOUBT_MAX attempts.
  */
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 
@@ -20,6 +20,9 @@
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/log.h"
 
 #define POLL_MIN_MS   100u
@@ -54,6 +57,7 @@ void nfs4_lockreq_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct n
 
 /* Starts FREE_STATEID for a context without locks. False: suspect, or no memory. */
 static bool free_begin_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockreq *req = ctx->suspect ? NULL : calloc(1, sizeof(*req));
 
@@ -87,6 +91,7 @@ static void answer(struct nfs_op *user, int error)
 
 /* ctx has no locks any more. Returns ctx's open if a deferred CLOSE waited for that, or NULL. */
 static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+	REQUIRES(c->locks.lock)
 {
 	struct nfs_open *o = ctx->open;
 
@@ -125,7 +130,7 @@ static void end_for(
 	struct nfs_op *user;
 	bool waited;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (ctx->busy == req)
 		ctx->busy = NULL;
 	user = taken ? taken : nfs4_lockreq_take_user_locked(req);
@@ -139,7 +144,7 @@ static void end_for(
 	if (req->type == F_UNLCK || req->giving_back || (waited && error) || req->type == F_RDLCK)
 		nfs4_lock_wake_locked(c, &ctx->fh, req->start, req->end);
 	due = ctx_settled_locked(c, ctx);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (user)
 		nfs_op_take_calls(user, &req->own);
 	answer(user, error);
@@ -173,7 +178,7 @@ static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ki
 
 /* Finds the next piece of a grant without a user that must be undone, and sets own.u.lock. False:
  * there is none. */
-static bool give_back_piece_locked(struct nfs4_lockreq *req)
+static bool give_back_piece_locked(struct nfs4_lockreq *req) REQUIRES(NFS4_LOCKS)
 {
 	const struct lock_ranges *held = &req->ctx->ranges;
 	bool granted_write = req->type == F_WRLCK;
@@ -217,13 +222,13 @@ static void piece_lost(struct nfs4_client *c, struct nfs4_lockreq *req)
 	uint64_t start = req->own.u.lock.start, end = req->own.u.lock.end;
 	bool all;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	all = lock_ranges_set(&ctx->lost, start, end, true) ||
 	      lock_ranges_set(&ctx->ranges, start, end, false);
 	if (all) /* no memory: the state manager sees to the whole context */
 		ctx->suspect = true;
 	nfs4_lockctx_judge_locked(c, ctx);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	log_always_error(
 		"%s: a lock of an open file is lost: the server did not give it back after an "
 		"interrupted request; reads and writes fail until it is unlocked or closed",
@@ -238,18 +243,18 @@ static void give_back_next(struct nfs4_client *c, struct nfs4_lockreq *req)
 	bool done_all = req->giving_back && req->own.u.lock.end >= req->end;
 	bool more;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	req->giving_back = true;
 	/* without a stateid there is nothing at the server */
 	more = !done_all && req->ctx->have_stateid && give_back_piece_locked(req);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (more)
 		send_as(c, req, req->own.u.lock.type == F_UNLCK ? NFS4_K_LOCKU : NFS_LOCK);
 	else
 		nfs4_lockreq_end(c, req, -EINTR);
 }
 
-static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req) REQUIRES(c->locks.lock)
 {
 	lock_ranges_clear(&req->ctx->ranges, req->start, req->end);
 	if (!req->ctx->ranges.n)
@@ -268,7 +273,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 		give_back_next(c, req);
 		return;
 	}
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	user = nfs4_lockreq_take_user_locked(req);
 	if (req->type == F_UNLCK) /* there is room: reserved when the request was sent */
 		unlocked_locked(c, req);
@@ -276,7 +281,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 		lock_ranges_set(&ctx->ranges, req->start, req->end, req->type == F_WRLCK);
 	else
 		req->pos = req->start;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (req->type != F_UNLCK && !user) {
 		give_back_next(c, req);
 		return;
@@ -293,11 +298,12 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool parked = false, stopping;
+	int error = -EAGAIN;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	stopping = nfs4_server_quitting(
 		c->srv, &c->user); /* if not, nfs4_lock_abort() is still to come */
-	if (req->own.u.lock.wait && req->user && !stopping) {
+	if (req->own.u.lock.wait && nfs4_lock_wanted(req) && !stopping) {
 		unsigned ms = poll_ms(req->polls++);
 
 		ctx->busy = NULL;
@@ -307,10 +313,12 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 			ms = NFS4_LOCK_BEHIND_MS;
 		nfs4_lock_park_locked(c, req, ms);
 		parked = true;
+	} else if (req->own.u.lock.wait) {
+		error = req->interrupted ? -EINTR : -ENOTCONN;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (!parked) {
-		nfs4_lockreq_end(c, req, stopping && req->own.u.lock.wait ? -ENOTCONN : -EAGAIN);
+		nfs4_lockreq_end(c, req, error);
 		return;
 	}
 	nfs4_lockreq_run(c, ctx);
@@ -325,7 +333,7 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 	bool again = !unlock && !req->giving_back && ++req->disowned <= DISOWNED_MAX;
 
 	log_ctrl("%s: the server disowns a lock: %s", c->srv->name, nfs4_status_name(req->status));
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	if (nfs4_server_quitting(c->srv, &c->user)) /* no state manager establishes the locks again
 						     */
 		again = false;
@@ -338,7 +346,7 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 		req->state = NFS4_LR_READY;
 		TAILQ_INSERT_HEAD(&ctx->ready, req, link);
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 	if (unlock) /* the range is not locked, as the user wanted */
 		succeeded(c, req);
@@ -355,7 +363,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	struct nfs_op *user;
 	bool again;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	user = nfs4_lockreq_take_user_locked(req);
 	req->polls = req->doubtful ? req->polls + 1 : 0;
 	req->doubtful = true;
@@ -364,7 +372,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	req->state = NFS4_LR_BUSY;
 	if (req->type == F_UNLCK)
 		unlocked_locked(c, req);
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	answer(user, error);
 	if (!again) {
 		log_warn(
@@ -387,9 +395,9 @@ static void lock_done(struct nfs_op *own)
 	bool upgrade = own->be.v4.kind == NFS4_K_OPEN_MORE;
 
 	if (own->be.v4.kind == NFS4_K_LOCK_FREE) {
-		pthread_mutex_lock(&c->locks.lock);
+		mutex_lock(&c->locks.lock);
 		req->ctx->have_stateid = false; /* after any answer of the server */
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		nfs4_lockreq_end(c, req, 0);
 	} else if (!upgrade && (own->error == -ETIMEDOUT || own->error == -EREMOTEIO)) {
 		in_doubt(c, req, own->error);
@@ -415,6 +423,7 @@ static void lock_done(struct nfs_op *own)
 /* Binds ctx, which the server does not know, to o. Returns the open that ctx leaves if the CLOSE of
  * that open waits for ctx, referenced; or NULL. */
 static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open *o)
+	REQUIRES(NFS4_LOCKS)
 {
 	struct nfs_open *old = ctx->open;
 
@@ -431,7 +440,7 @@ static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open 
  * kind. Otherwise *error is the end of req; -EAGAIN: another owner's lock conflicts. *due: as
  * rebind_locked() returns. */
 static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum nfs4_lock_way way,
-	enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
+	enum nfs4_kind_id *kind, int *error, struct nfs_open **due) REQUIRES(c->locks.lock)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	uint32_t need = req->type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
@@ -443,7 +452,7 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 		return true;
 	}
 	*error = -EINTR;
-	if (req->type != F_UNLCK && !req->user && !req->doubtful)
+	if (req->type != F_UNLCK && !nfs4_lock_wanted(req) && !req->doubtful)
 		return false;
 	if (!ctx->have_stateid && !ctx->ranges.n && !ctx->lost.n && ctx->open != req->open)
 		*due = rebind_locked(ctx, req->open);
@@ -474,9 +483,9 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 		return false;
 	}
 	req->asks = true;
-	pthread_mutex_lock(&ctx->open->lock);
+	mutex_lock(&ctx->open->lock);
 	have = ctx->open->wire_access;
-	pthread_mutex_unlock(&ctx->open->lock);
+	mutex_unlock(&ctx->open->lock);
 	*kind = have & need ? (enum nfs4_kind_id)NFS_LOCK : NFS4_K_OPEN_MORE;
 	return true;
 }
@@ -491,17 +500,17 @@ void nfs4_lockreq_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	bool send;
 	int error = 0;
 
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	req = TAILQ_FIRST(&ctx->ready);
 	if (!req || ctx->busy || ctx->suspect) {
-		pthread_mutex_unlock(&c->locks.lock);
+		mutex_unlock(&c->locks.lock);
 		return;
 	}
 	way = nfs4_lock_way_locked(c, req);
 	if (way == NFS4_LW_WAIT && !nfs4_server_quitting(c->srv, &c->user)) {
-		if (req->user || req->type == F_UNLCK) {
+		if (nfs4_lock_wanted(req) || req->type == F_UNLCK) {
 			nfs4_lock_stall_locked(c);
-			pthread_mutex_unlock(&c->locks.lock);
+			mutex_unlock(&c->locks.lock);
 			return;
 		}
 		way = NFS4_LW_ASK; /* the request ends */
@@ -518,7 +527,7 @@ void nfs4_lockreq_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 		if (user)
 			user->u.lock.local = true;
 	}
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (send)
 		send_as(c, req, kind);
 	else if (error == -EAGAIN)

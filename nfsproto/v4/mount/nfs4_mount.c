@@ -5,6 +5,8 @@
  */
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)
@@ -20,17 +22,17 @@ int nfs4_mount_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, un
 
 void nfs4_own_begins(struct nfs4_client *c)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	c->nown++;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 void nfs4_own_ended(struct nfs4_client *c)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (--c->nown == 0)
 		pthread_cond_broadcast(&c->idle);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 #define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim */

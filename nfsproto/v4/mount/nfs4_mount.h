@@ -31,14 +31,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg.h"
 #include "nfsproto/v4/mount/nfs4_lock.h"
-#include "nfsproto/v4/server/nfs4_join.h"
-#include "nfsproto/v4/server/nfs4_recover.h"
-#include "nfsproto/v4/server/nfs4_session.h"
-#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_sync.h"
-#include "nfsproto/v4/server/nfs4_task.h"
-#include "nfsproto/v4/server/nfs4_task_run.h"
-#include "nfsproto/common/idmap.h"
 
 #define NFS4_OFFLOADS 16u
 
@@ -49,6 +42,8 @@ struct nfs4_offload {
 	uint32_t status;
 	struct nfs4_write_response response; /* NFS4_OK */
 };
+
+struct idmap;
 
 struct nfs4_client {
 	struct nfs_client base; /* first */
@@ -67,23 +62,29 @@ struct nfs4_client {
 					 change attribute counts changes */
 	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
 	bool read_plus;		      /* use READ_PLUS if the server has it */
-	uint32_t clone_blksize;	      /* a power of two, or 0: try any alignment */
+	enum nfs_delegations delegs_wanted; /* the kind to ask for */
+	uint32_t clone_blksize;		    /* a power of two, or 0: try any alignment */
 
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */
 
-	pthread_mutex_t lock; /* of the following */
-	TAILQ_HEAD(, nfs_open) opens;
-	unsigned nown;	     /* own ops under way */
-	pthread_cond_t idle; /* nown has become 0 */
-	struct nfs4_delegs delegs;
-	struct nfs4_offload offload[NFS4_OFFLOADS];
-	unsigned next_offload;
-	char moved[NFS4_WHERE_MAX]; /* the last place told for a moved file system */
-	uint64_t moved_ns;	    /* when; 0: never */
-
 	struct nfs4_locks locks;
+
+	struct mutex lock ACQUIRED_AFTER(locks.lock)
+		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs_open) opens;
+	unsigned nown GUARDED_BY(lock); /* own ops under way */
+	pthread_cond_t idle;		/* nown has become 0 */
+	struct nfs4_delegs delegs GUARDED_BY(lock);
+	struct nfs4_offload offload[NFS4_OFFLOADS] GUARDED_BY(lock);
+	unsigned next_offload GUARDED_BY(lock);
+	/* the last place told for a moved file system */
+	char moved[NFS4_WHERE_MAX] GUARDED_BY(lock);
+	uint64_t moved_ns GUARDED_BY(lock); /* when; 0: never */
 };
+
+/* For annotations: the mount's lock. */
+#define NFS4_MOUNT LOCK_OF(struct nfs4_client, lock)
 
 static inline struct nfs4_client *nfs4_client(struct nfs_client *c)
 {

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/common/idmap.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 
@@ -58,7 +60,7 @@ static void resolved(void *ctx)
 	struct nfs4_client *c = ctx;
 	struct nfs_op *op, *next;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	mutex_lock(&c->srv->slots.lock);
 	for (op = TAILQ_FIRST(&c->srv->delayed); op; op = next) {
 		next = TAILQ_NEXT(op, link);
 		if (op->be.v4.user != &c->user || !(op->be.v4.flags & NFS4_F_NAMING))
@@ -68,7 +70,7 @@ static void resolved(void *ctx)
 		TAILQ_INSERT_HEAD(&c->srv->delayed, op, link);
 	}
 	pthread_cond_signal(&c->srv->wake);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	mutex_unlock(&c->srv->slots.lock);
 }
 
 static bool may_wait(struct nfs_op *op)

@@ -19,7 +19,7 @@ void nfs4_open_unref(struct nfs_open *o)
 	/* release: our last use happens before the free; acquire: the free comes after theirs */
 	if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	pthread_mutex_destroy(&o->lock);
+	mutex_destroy(&o->lock);
 	free(o);
 }
 
@@ -29,7 +29,7 @@ struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const str
 
 	if (!o)
 		return NULL;
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	atomic_init(&o->refs, 1);
 	o->owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
 	o->access = o->wire_access = access;
@@ -57,11 +57,11 @@ uint32_t nfs4_share_access(int flags)
 
 void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more)
 {
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	o->stateid = *id;
 	o->gen++;
 	o->wire_access |= o->access | more;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 }
 
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
@@ -70,10 +70,10 @@ struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
 
 	if (!o)
 		return nfs4_stateid_anonymous;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	id = o->stateid;
 	op->be.v4.gen = o->gen;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	id.seqid = 0; /* 0 means the current one: RFC 8881 8.2.2 */
 	return id;
 }

@@ -10,40 +10,44 @@
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
 struct nfs_open {
-	TAILQ_ENTRY(nfs_open) link; /* in c->opens, or its delegation's; c->lock */
-	bool linked;		    /* c->lock: in c->opens */
-	struct nfs4_deleg *local; /* c->lock: the delegation of a local open; NULL: no local open */
-	bool close_wanted;	  /* c->lock: NFS_CLOSE has begun */
-	bool close_put_off;	  /* c->lock: the close begins when the claim has ended
-				     (nfs4_deleg_return.c) */
-	struct nfs_op *user;	  /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	TAILQ_ENTRY(nfs_open) link GUARDED_BY(NFS4_MOUNT); /* in c->opens, or its delegation's */
+	bool linked GUARDED_BY(NFS4_MOUNT);		   /* in c->opens */
+	/* the delegation of a local open; NULL: no local open */
+	struct nfs4_deleg *local GUARDED_BY(NFS4_MOUNT);
+	bool close_wanted GUARDED_BY(NFS4_MOUNT); /* NFS_CLOSE has begun */
+	/* the close begins when the claim has ended (nfs4_deleg_return.c) */
+	bool close_put_off GUARDED_BY(NFS4_MOUNT);
+	/* the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	struct nfs_op *user GUARDED_BY(NFS4_MOUNT);
 	atomic_uint refs;     /* one by the user until CLOSE has ended, one for each op under way */
 	uint64_t owner;	      /* constant: our open-owner's number */
 	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_*, as requested */
 	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to the open */
-	bool close_deferred;  /* locks.lock: until no such context holds a lock */
-	struct nfs_fh fh;     /* constant after OPEN */
-	uint64_t asked_ns;    /* constant: when OPEN began */
+	bool close_deferred GUARDED_BY(NFS4_LOCKS); /* until no such context holds a lock */
+	struct nfs_fh fh;			    /* constant after OPEN */
+	uint64_t asked_ns;			    /* constant: when OPEN began */
 	/* the delegation that OPEN asked for */
 	enum open_delegation_type4 deleg_wanted;
 	bool answered;	   /* OPEN has ended, the first time */
 	uint64_t close_ns; /* when the last CLOSE began */
 	bool patient;	   /* no user waits for CLOSE */
-	/* c->lock. gone: OPEN was cancelled, and no truncation is sent any more. truncating: the
-	 * server may have a call that truncates the file; a cancelled OPEN is answered when that
-	 * call has ended */
-	bool gone, truncating;
+	/* OPEN was cancelled, and no truncation is sent any more */
+	bool gone GUARDED_BY(NFS4_MOUNT);
+	/* the server may have a call that truncates the file; a cancelled OPEN is answered when
+	 * that call has ended */
+	bool truncating GUARDED_BY(NFS4_MOUNT);
 	/* until OPEN has ended: the place for the first data, with references on its blocks, and
 	 * the copy of its array, or NULL */
 	struct seg_list to;
 	struct seg *to_seg;
-	pthread_mutex_t lock; /* of the following */
-	struct nfs4_stateid stateid;
-	uint32_t gen; /* counts changes of stateid */
+	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_slots, lock));
+	struct nfs4_stateid stateid GUARDED_BY(lock);
+	uint32_t gen GUARDED_BY(lock); /* counts changes of stateid */
 	/* access granted by the server, with more for locks; a local open: none */
-	uint32_t wire_access;
-	bool suspect;	   /* the server has disowned stateid: the state manager opens anew */
-	bool lost;	   /* opening anew failed: operations fail with -EIO */
+	uint32_t wire_access GUARDED_BY(lock);
+	/* the server has disowned stateid: the state manager opens anew */
+	bool suspect GUARDED_BY(lock);
+	bool lost GUARDED_BY(lock); /* opening anew failed: operations fail with -EIO */
 	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
 	char name[NFS_NAME_MAX];
 };

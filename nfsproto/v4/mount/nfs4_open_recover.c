@@ -21,6 +21,8 @@
 
 #include "nfsproto/v4/mount/nfs4_lock_recover.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
 #define STEP_MS	   60000u	     /* most time for one step before the next attempt */
@@ -33,7 +35,7 @@ static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 	size_t count = 0;
 
 	*n = 0;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		count++;
 	list = calloc(count + 1, sizeof(*list));
@@ -41,7 +43,7 @@ static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 		TAILQ_FOREACH (o, &c->opens, link)
 			if (!o->close_wanted)
 				list[(*n)++] = nfs4_open_ref(o);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return list;
 }
 
@@ -57,19 +59,19 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	struct nfs4_sync s;
 	bool closed, another;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	another = memcmp(o->stateid.other, id->other, sizeof(id->other)) != 0;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	if (another) /* before the new stateid can be sent */
 		nfs4_lock_reopened(c, o);
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	o->stateid = *id;
 	o->suspect = false;
 	o->gen++;
-	pthread_mutex_unlock(&o->lock);
-	pthread_mutex_lock(&c->lock);
+	mutex_unlock(&o->lock);
+	mutex_lock(&c->lock);
 	closed = o->close_wanted;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!closed)
 		return;
 	/* the CLOSE of o was sent meanwhile, with the stateid before this one */
@@ -101,10 +103,10 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 		return NFS_LATER; /* not as the same open; perhaps as a new one */
 	log_always_warn("%s: an open file is lost: the server answered %s", c->srv->name,
 		nfs4_status_name(s.status));
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	o->lost = true;
 	o->suspect = false;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	nfs_tell_lost(&c->base, &o->fh, NFS_LOST_OPEN);
 	return NFS_DONE;
 }
@@ -113,9 +115,9 @@ static bool is_suspect(struct nfs_open *o)
 {
 	bool suspect;
 
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	suspect = o->suspect;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	return suspect;
 }
 
@@ -127,9 +129,9 @@ void nfs4_open_reclaim(struct nfs4_client *c)
 	struct nfs_open **list = all_opens(c, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&list[i]->lock);
+		mutex_lock(&list[i]->lock);
 		list[i]->suspect = true;
-		pthread_mutex_unlock(&list[i]->lock);
+		mutex_unlock(&list[i]->lock);
 	}
 	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i++)
 		reopen(c, list[i], true);
@@ -163,9 +165,9 @@ static bool test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n
 
 	s.u.test.n = n;
 	for (uint32_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&list[i]->lock);
+		mutex_lock(&list[i]->lock);
 		s.u.test.ids[i] = list[i]->stateid;
-		pthread_mutex_unlock(&list[i]->lock);
+		mutex_unlock(&list[i]->lock);
 	}
 	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
 		return !nfs4_recover_undecided(s.status);
@@ -176,9 +178,9 @@ static bool test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n
 			nfs4_status_name(s.u.test.code[i]));
 		f.u.free_id = s.u.test.ids[i];
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
-		pthread_mutex_lock(&list[i]->lock);
+		mutex_lock(&list[i]->lock);
 		list[i]->suspect = true;
-		pthread_mutex_unlock(&list[i]->lock);
+		mutex_unlock(&list[i]->lock);
 	}
 	return true;
 }

@@ -31,6 +31,8 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -42,22 +44,22 @@ static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
 {
 	struct nfs_op *user;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
 	if (user)
 		user->be.v4.open = NULL;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return user;
 }
 
 static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
 {
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	if (o->linked)
 		TAILQ_REMOVE(&c->opens, o, link);
 	o->linked = false;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 /* The first data of the file is to come with OPEN. o holds a reference on the memory for the data,
@@ -174,14 +176,14 @@ unsigned nfs4_close_all(struct nfs4_client *c)
 	struct nfs_open **list, *o;
 	unsigned n = 0, room = 0;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		room++;
 	list = room ? calloc(room, sizeof(*list)) : NULL;
 	if (list)
 		TAILQ_FOREACH (o, &c->opens, link)
 			list[n++] = o;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	for (unsigned i = 0; i < n; i++) /* each open is there until its own CLOSE has ended */
 		close_start(c, list[i], NFS4_F_LAST);
 	free(list);
@@ -213,9 +215,9 @@ static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
 
 	if (own->error || !own->u.open.times_left)
 		return false;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	gone = !o->user;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (!gone)
 		return false;
 	own->u.open.times_left = false;
@@ -225,13 +227,24 @@ static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
 	return true;
 }
 
+/* Has the server opened o? */
+static bool is_opened(struct nfs_open *o)
+{
+	bool opened;
+
+	mutex_lock(&o->lock);
+	opened = o->gen > 0;
+	mutex_unlock(&o->lock);
+	return opened;
+}
+
 static void open_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
 	struct nfs_open *o = container_of(own, struct nfs_open, own);
 	bool again = unanswered(c, own);
 	/* an unanswered CLOSE after OPEN is to be sent again */
-	bool have_state = o->gen > 0 && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
+	bool have_state = is_opened(o) && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
 	struct nfs_op *user;
 	int error = own->error;
 
@@ -241,7 +254,7 @@ static void open_done(struct nfs_op *own)
 	if (!o->answered)
 		nfs4_deleg_opening(c, -1);
 	o->answered = true;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
 	if (user)
@@ -251,7 +264,7 @@ static void open_done(struct nfs_op *own)
 		o->linked = true;
 		o->close_wanted = !user || error;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (user)
 		nfs_op_take_calls(user, own);
 	if (again && !have_state) {
@@ -290,6 +303,7 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 		return;
 	}
 	o->asked_ns = clock_ns();
+	mutex_alone(&c->lock); /* no other thread knows o yet */
 	o->user = op;
 	own = &o->own;
 	own->type = NFS_OPEN;
@@ -319,10 +333,10 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 	}
 	op->be.v4.open = o;
 	o->patient = op->u.close.patient;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	o->user = op;
 	o->close_wanted = true;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	close_start(c, o, 0);
 }
 
@@ -330,9 +344,9 @@ void nfs4_close_late(struct nfs4_client *c, struct nfs_open *o)
 {
 	if (nfs4_deleg_close(c, o))
 		return;
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	o->close_wanted = true;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	close_start(c, o, 0);
 }
 
@@ -340,15 +354,15 @@ void nfs4_close_late(struct nfs4_client *c, struct nfs_open *o)
 
 /* Answers the user of o that its op was cancelled. The own op goes on alone and cleans up. c->lock
  * held. */
-static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
+static void let_go_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock)
 {
 	struct nfs_op *user = o->user;
 
 	o->user = NULL;
 	user->be.v4.open = NULL;
-	pthread_mutex_lock(&c->srv->slots.lock);
+	mutex_lock(&c->srv->slots.lock);
 	nfs4_task_end_later_locked(c->srv, user, -EINTR);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	mutex_unlock(&c->srv->slots.lock);
 }
 
 /* No call is at the server that truncates the file of o; sends: such a call is about to be sent.
@@ -357,12 +371,12 @@ static bool truncating(struct nfs4_client *c, struct nfs_open *o, bool sends)
 {
 	bool gone;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	gone = o->gone;
 	o->truncating = sends && !gone;
 	if (gone && o->user)
 		let_go_locked(c, o);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	return !gone;
 }
 
@@ -380,12 +394,12 @@ void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs_open *o;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	o = op->be.v4.open;
 	if (o && o->user == op) {
 		o->gone |= op->type == NFS_OPEN;
 		if (!o->truncating)
 			let_go_locked(c, o);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/ops/nfs4_walk.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/quote.h"
@@ -174,13 +175,13 @@ static void moved_tell(struct nfs4_client *c, const struct nfs_op *op, const cha
 	uint64_t now = clock_ns();
 	bool again;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	again = c->moved_ns && clock_age(now, c->moved_ns) < AGAIN_NS && !strcmp(where, c->moved);
 	if (!again) {
 		c->moved_ns = now;
 		snprintf(c->moved, sizeof(c->moved), "%s", where);
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (again)
 		return;
 	target_of(op, &fh, &name);

@@ -22,6 +22,8 @@
 
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_space.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/log.h"
 
 #define COPY_MAX	 (64u << 20) /* bytes in one COPY: must end before the call times out */
@@ -198,7 +200,7 @@ static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 	struct nfs4_stateid id = offload_stateid(op);
 	enum nfs_outcome out = NFS_LATER;
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	for (unsigned i = 0; i < NFS4_OFFLOADS && out == NFS_LATER; i++) {
 		struct nfs4_offload *o = &c->offload[i];
 
@@ -207,7 +209,7 @@ static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 		out = nfs_failed(op, offload_ended(c, op, o));
 		o->set = false;
 	}
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	if (out != NFS_LATER)
 		op->be.v4.kind = NFS_COPY; /* no copy is left to be cancelled */
 	return out;
@@ -227,7 +229,7 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 	struct nfs_op *op;
 
 	memcpy(o.other, a->stateid.other, sizeof(o.other));
-	pthread_mutex_lock(&c->srv->slots.lock);
+	mutex_lock(&c->srv->slots.lock);
 	TAILQ_FOREACH (op, &c->srv->delayed, link) {
 		struct nfs4_stateid id = offload_stateid(op);
 
@@ -240,13 +242,13 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 		op->be.v4.kind = NFS_COPY;
 		nfs4_task_end_later_locked(c->srv, op, offload_ended(c, op, &o));
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	mutex_unlock(&c->srv->slots.lock);
 	if (op)
 		return;
-	pthread_mutex_lock(&c->lock); /* an op that is not delayed yet finds the result here when it
+	mutex_lock(&c->lock); /* an op that is not delayed yet finds the result here when it
 					 next asks */
 	c->offload[c->next_offload++ % NFS4_OFFLOADS] = o;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 }
 
 void nfs4_put_op_offload_status(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

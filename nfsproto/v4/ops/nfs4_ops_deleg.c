@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
+#include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_ops_open.h"
 
@@ -16,7 +17,7 @@
 void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	op->be.v4.gen = 0; /* becomes 1 if the delegation is revoked */
-	nfs4_put_delegreturn(op->ctx, k);
+	nfs4_put_delegreturn(c, op->ctx, k);
 }
 
 enum nfs_outcome nfs4_get_op_delegreturn(
@@ -41,8 +42,12 @@ enum nfs_outcome nfs4_get_op_delegreturn(
 void nfs4_put_op_deleg_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_deleg *d = op->ctx;
+	struct nfs4_stateid id;
 
-	nfs4_put_open_again(c, op->be.v4.open, k, 0, CLAIM_DELEG_CUR_FH, &d->stateid);
+	mutex_lock(&c->lock);
+	id = d->stateid;
+	mutex_unlock(&c->lock);
+	nfs4_put_open_again(c, op->be.v4.open, k, 0, CLAIM_DELEG_CUR_FH, &id);
 }
 
 enum nfs_outcome nfs4_get_op_deleg_open(
@@ -52,9 +57,12 @@ enum nfs_outcome nfs4_get_op_deleg_open(
 	struct nfs_open *o = op->be.v4.open;
 	struct nfs4_stateid id;
 	int rc = nfs4_get_open_again(c, op, o, r, &id);
-	bool revoked;
+	bool revoked, forgotten;
 
-	if (rc > 0 && d->forgotten && nfs4_delegreturn_gone((uint32_t)rc, &revoked)) {
+	mutex_lock(&c->lock);
+	forgotten = d->forgotten;
+	mutex_unlock(&c->lock);
+	if (rc > 0 && forgotten && nfs4_delegreturn_gone((uint32_t)rc, &revoked)) {
 		r->left = 0;
 		r->status = NFS4_OK;
 		return NFS_DONE; /* o was reclaimed instead */

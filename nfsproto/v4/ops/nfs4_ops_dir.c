@@ -237,7 +237,7 @@ void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_remove_args a = {.name = op->u.remove.name};
 
-	nfs4_deleg_put_along(op, k);
+	nfs4_deleg_put_along(c, op, k);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
 	nfs4_comp_lookup(k, &op->u.remove.name);
 	if (op->u.remove.only)
@@ -281,7 +281,7 @@ void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_rename_args a = {.from = op->u.rename.from, .to = op->u.rename.to};
 
-	nfs4_deleg_put_along(op, k);
+	nfs4_deleg_put_along(c, op, k);
 	nfs4_comp_putfh(k, &op->u.rename.from_dir);
 	nfs4_comp_op(k, OP_SAVEFH);
 	nfs4_comp_putfh(k, &op->u.rename.to_dir);

@@ -66,10 +66,10 @@ static void put_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp 
 {
 	nfs4_comp_putfh(k, &ctx->fh);
 	a->open_stateid = nfs4_open_stateid(op, ctx->open);
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	a->new_owner = !ctx->have_stateid;
 	a->lock_stateid = ctx->stateid;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	a->lock_stateid.seqid = 0; /* the current one: RFC 8881 8.2.2 */
 	a->owner = wire_owner(c, &ctx->number);
 	nfs4_put_lock_args(k->x, a);
@@ -97,10 +97,10 @@ static bool get_lock(struct nfs_op *op, struct nfs4_reply *r, uint32_t *status,
 static void granted(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, const struct nfs4_lock_res *res)
 {
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	ctx->stateid = res->stateid;
 	ctx->have_stateid = true;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 }
 
 /* The arguments for a held range. */
@@ -137,9 +137,9 @@ enum nfs_outcome nfs4_get_op_lock(struct nfs4_client *c, struct nfs_op *op, stru
 
 	if (!get_lock(op, r, &status, &res, &out))
 		return out;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	had_stateid = ctx->have_stateid;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	if (status == NFS4_OK)
 		granted(c, ctx, &res);
 	if (status == NFS4ERR_DENIED || status == NFS4ERR_OPENMODE)
@@ -216,9 +216,9 @@ void nfs4_put_op_locku(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 	};
 
 	req->status = NFS4_OK;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	a.stateid = req->ctx->stateid;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	a.stateid.seqid = 0;
 	nfs4_comp_putfh(k, &req->ctx->fh);
 	nfs4_put_locku_args(k->x, &a);
@@ -239,9 +239,9 @@ enum nfs_outcome nfs4_get_op_locku(struct nfs4_client *c, struct nfs_op *op, str
 		return nfs4_outcome(op, rc);
 	if (nfs4_get_locku_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	req->ctx->stateid = res.stateid;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	return NFS_DONE;
 }
 
@@ -251,9 +251,9 @@ void nfs4_put_op_lock_free(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	struct nfs4_free_stateid_args a;
 
 	req->status = NFS4_OK;
-	pthread_mutex_lock(&c->locks.lock);
+	mutex_lock(&c->locks.lock);
 	a.stateid = req->ctx->stateid;
-	pthread_mutex_unlock(&c->locks.lock);
+	mutex_unlock(&c->locks.lock);
 	a.stateid.seqid = 0;
 	nfs4_put_free_stateid_args(k->x, &a);
 	nfs4_comp_count(k, OP_FREE_STATEID, 0);

@@ -30,6 +30,7 @@
 #include "nfsproto/v4/mount/nfs4_openreq.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 
 /* Attributes not to be set by an exclusive create: the server may keep the verifier in the times
@@ -329,10 +330,10 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 		return nfs4_outcome(op, rc);
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	o->stateid = res.stateid;
 	o->gen++;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	rc = nfs4_reply_getfh(r, &op->u.open.fh);
 	if (rc) {
 		log_info("%s: OPEN succeeded but GETFH after it said %s", c->srv->name,
@@ -452,9 +453,9 @@ void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_
 
 	if (deleg)
 		a.deleg = *deleg;
-	pthread_mutex_lock(&o->lock);
+	mutex_lock(&o->lock);
 	a.share_access = o->access | o->wire_access | more;
-	pthread_mutex_unlock(&o->lock);
+	mutex_unlock(&o->lock);
 	nfs4_comp_putfh(k, &o->fh);
 	put_open(c, o, k, &a);
 }

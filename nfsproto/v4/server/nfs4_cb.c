@@ -10,22 +10,22 @@
 void nfs4_cb_init(struct nfs4_cb *cb)
 {
 	memset(cb, 0, sizeof(*cb));
-	pthread_mutex_init(&cb->lock, NULL);
+	mutex_init(&cb->lock);
 }
 
 void nfs4_cb_finish(struct nfs4_cb *cb)
 {
-	pthread_mutex_destroy(&cb->lock);
+	mutex_destroy(&cb->lock);
 }
 
 void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session)
 {
-	pthread_mutex_lock(&cb->lock);
+	mutex_lock(&cb->lock);
 	cb->session = *session;
 	cb->have_session = true;
 	for (unsigned i = 0; i < NFS4_CB_SLOTS; i++) {
 		cb->slot[i].used = false;
 		cb->slot[i].seq = cb->slot[i].len = 0;
 	}
-	pthread_mutex_unlock(&cb->lock);
+	mutex_unlock(&cb->lock);
 }

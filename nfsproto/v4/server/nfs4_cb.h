@@ -7,10 +7,11 @@
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_CB_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
+#include "nfsproto/v4/server/nfs4_slots.h"
 #include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/lock.h"
 #include "transport/rpc/rpc.h"
 
 #define NFS4_CB_SLOTS  16
@@ -26,10 +27,10 @@ struct nfs4_cb_slot {
 };
 
 struct nfs4_cb {
-	pthread_mutex_t lock; /* of all; outside slots.lock */
-	bool have_session;
-	struct nfs4_sessionid session;
-	struct nfs4_cb_slot slot[NFS4_CB_SLOTS];
+	struct mutex lock ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	bool have_session GUARDED_BY(lock);
+	struct nfs4_sessionid session GUARDED_BY(lock);
+	struct nfs4_cb_slot slot[NFS4_CB_SLOTS] GUARDED_BY(lock);
 };
 
 void nfs4_cb_init(struct nfs4_cb *cb);

@@ -31,7 +31,7 @@ static bool referring_pending(struct nfs4_server *srv, const struct nfs4_cb_sequ
 	struct nfs4_slots *s = &srv->slots;
 	bool pending = false;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	for (uint32_t i = 0; i < a->nrefs && !pending; i++) {
 		uint32_t id = a->ref[i].slotid;
 
@@ -40,11 +40,12 @@ static bool referring_pending(struct nfs4_server *srv, const struct nfs4_cb_sequ
 			continue;
 		pending = s->busy[id / 64] >> (id % 64) & 1;
 	}
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	return pending;
 }
 
 static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_cb_sequence_res res = {
 		.session = a->session,
@@ -85,6 +86,7 @@ static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_ar
 }
 
 static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 
@@ -101,6 +103,7 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 
 /* Puts the result too. */
 static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_bitmap can = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
 	struct nfs4_attrs attrs = {.mask = nfs4_bits_and(&a->want, &can)};
@@ -121,6 +124,7 @@ static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args
 }
 
 static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_any_args *a)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 
@@ -134,6 +138,7 @@ static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_an
 
 /* Executes one operation and puts the result; returns the status. */
 static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
+	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 	uint32_t status;
@@ -161,11 +166,11 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 			u->up->offload(u, &a->u.offload);
 		status = NFS4_OK;
 	} else if (a->op == OP_CB_RECALL_SLOT) {
-		pthread_mutex_lock(&run->srv->slots.lock);
+		mutex_lock(&run->srv->slots.lock);
 		/* CB_RECALL_SLOT only takes slots away; more slots come with SEQUENCE */
 		nfs4_slots_target_locked(&run->srv->slots, run->srv->slots.limit - 1,
 			a->u.recall_slot.target_highest_slotid);
-		pthread_mutex_unlock(&run->srv->slots.lock);
+		mutex_unlock(&run->srv->slots.lock);
 		status = NFS4_OK;
 	} else
 		status = NFS4ERR_NOTSUPP;
@@ -174,7 +179,7 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 }
 
 /* The operations one after the other until one fails. The status of the whole. */
-static uint32_t cb_ops(struct cb_run *run, uint32_t nops)
+static uint32_t cb_ops(struct cb_run *run, uint32_t nops) REQUIRES(run->cb->lock)
 {
 	uint32_t status = NFS4_OK;
 
@@ -210,7 +215,7 @@ int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out
 
 	if (nfs4_get_cb_compound_args(args, &head))
 		return -EBADMSG;
-	pthread_mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->cb.lock);
 	at = nfs4_begin_compound_res(res, &head.tag);
 	status = head.minor != srv->minor ? NFS4ERR_MINOR_VERS_MISMATCH : cb_ops(&run, head.nops);
 	nfs4_end_compound_res(res, at, status, run.nres);
@@ -230,7 +235,7 @@ int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out
 		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(res) ? (uint32_t)len : 0;
 		memcpy(run.slot->res, res->base + start, run.slot->len);
 	}
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 	return 0;
 }
 

@@ -15,11 +15,11 @@ static void tell_users(struct nfs4_conn *conn, enum nfs_connection what)
 	struct nfs4_server *srv = conn->srv;
 	struct nfs4_user *u;
 
-	pthread_mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
+	mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
 	TAILQ_FOREACH (u, &srv->users, link)
 		if (u->up->connection)
 			u->up->connection(u, what);
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void reconnected(void *ctx)

@@ -15,23 +15,23 @@
 void nfs4_user_join(struct nfs4_server *srv, struct nfs4_user *u)
 {
 	nfs4_server_ref(srv);
-	pthread_mutex_lock(&srv->cb.lock);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->slots.lock);
 	atomic_init(&u->nops, 0);
 	TAILQ_INSERT_TAIL(&srv->users, u, link);
-	pthread_mutex_unlock(&srv->slots.lock);
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->cb.lock);
 }
 
 void nfs4_user_leave(struct nfs4_server *srv, struct nfs4_user *u, uint64_t until, int error)
 {
-	pthread_mutex_lock(&srv->cb.lock);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->cb.lock);
+	mutex_lock(&srv->slots.lock);
 	TAILQ_REMOVE(&srv->users, u, link);
 	srv->goodbye_ns = until;
 	srv->goodbye_error = error;
-	pthread_mutex_unlock(&srv->slots.lock);
-	pthread_mutex_unlock(&srv->cb.lock);
+	mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->cb.lock);
 	nfs4_server_unref(srv);
 }
 
@@ -39,7 +39,7 @@ void nfs4_user_quit(struct nfs4_server *srv, struct nfs4_user *u)
 {
 	uint64_t until = clock_ns() + VISIT_NS;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	u->stopping = true;
 	while (srv->visited == u && clock_ns() < until)
 		nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, until);
@@ -49,7 +49,7 @@ void nfs4_user_quit(struct nfs4_server *srv, struct nfs4_user *u)
 			nfs4_task_cancel_locked(srv->sync);
 	}
 	while (srv->visited == u)
-		pthread_cond_wait(&srv->slots.idle, &srv->slots.lock);
+		cond_wait(&srv->slots.idle, &srv->slots.lock);
 	srv->visit_cancelled = false;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }

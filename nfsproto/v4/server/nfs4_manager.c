@@ -20,9 +20,9 @@ static void renew_done(struct nfs_op *op)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->renewing = false;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 static void renew_start(struct nfs4_server *srv)
@@ -46,11 +46,11 @@ static void see_to_users(struct nfs4_server *srv)
 			unknown |= u->up->revoked(u);
 		later |= u->up->check(u);
 	}
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->check_ns = later || unknown ? clock_ns() + CHECK_NS : 0;
 	if (revoked)
 		atomic_store(&srv->revoking, unknown || (srv->todo & NFS4_TODO_REVOKED));
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 /* Does one thing that is due; false if nothing is, then *next is when to look again. */
@@ -65,19 +65,19 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	uint32_t todo;
 
 	nfs4_task_pump(srv);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->poll_wanted = false;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	while ((u = nfs4_state_visit(srv, u))) {
 		if (u->up->poll(u, now, &user_due)) {
 			nfs4_state_visit_end(srv);
 			return true;
 		}
 	}
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	op = nfs4_task_due_locked(srv, now);
 	if (op) {
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		nfs4_task_start(op);
 		return true;
 	}
@@ -98,7 +98,7 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	if (!todo && !srv->renewing && srv->slots.gate_open) {
 		if (renew_ns <= now) {
 			srv->renewing = true;
-			pthread_mutex_unlock(&srv->slots.lock);
+			mutex_unlock(&srv->slots.lock);
 			renew_start(srv);
 			return true;
 		}
@@ -110,7 +110,7 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 			lease_ns / 3; /* the answer to the renewal does not wake this thread */
 	if (todo & NFS4_TODO_PROBE)
 		srv->probe_ns = now + PROBE_NS;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 
 	if (todo & NFS4_TODO_GATE)
 		nfs4_recover_session(srv, todo);
@@ -127,20 +127,20 @@ static void *state_main(void *arg)
 {
 	struct nfs4_server *srv = arg;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	while (!srv->stop_thread) {
 		uint64_t next;
 		bool more;
 
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		more = work_once(srv, &next);
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		if (!more && !srv->stop_thread && !srv->todo && !srv->poll_wanted &&
 			TAILQ_EMPTY(&srv->ended) &&
 			(TAILQ_EMPTY(&srv->delayed) || TAILQ_FIRST(&srv->delayed)->due_ns >= next))
 			nfs4_state_wait_locked(&srv->wake, &srv->slots.lock, next);
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return NULL;
 }
 
@@ -148,27 +148,31 @@ int nfs4_manager_start(struct nfs4_server *srv)
 {
 	int rc;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
 	nfs4_slots_open_locked(&srv->slots);
 	rc = pthread_create(&srv->thread, NULL, state_main, srv);
 	srv->thread_up = rc == 0;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return -rc;
 }
 
 void nfs4_manager_stop(struct nfs4_server *srv)
 {
-	if (!srv->thread_up)
+	mutex_lock(&srv->slots.lock);
+	if (!srv->thread_up) {
+		mutex_unlock(&srv->slots.lock);
 		return;
-	pthread_mutex_lock(&srv->slots.lock);
+	}
 	srv->stop_thread = true;
 	if (srv->sync)
 		nfs4_task_cancel_locked(srv->sync);
 	pthread_cond_broadcast(&srv->wake);
 	pthread_cond_broadcast(&srv->slots.idle);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	pthread_join(srv->thread, NULL);
 	nfs4_state_set(srv, NFS4_S_STOPPED);
-	srv->thread_up = false; /* no other thread is left */
+	mutex_lock(&srv->slots.lock);
+	srv->thread_up = false;
+	mutex_unlock(&srv->slots.lock);
 }

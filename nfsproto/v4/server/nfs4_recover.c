@@ -43,15 +43,15 @@ bool nfs4_recover_pause(struct nfs4_server *srv, uint64_t ns)
 	uint64_t until = clock_ns() + ns;
 	bool stop;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	while (!srv->stop_thread && clock_ns() < until) {
 		nfs4_state_wait_locked(&srv->wake, &srv->slots.lock, until);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		nfs4_task_pump(srv);
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 	}
 	stop = srv->stop_thread;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return !stop;
 }
 
@@ -62,7 +62,7 @@ static bool drain(struct nfs4_server *srv)
 {
 	bool stop;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	while (srv->slots.nbusy > 0 && !srv->stop_thread) {
 		uint64_t now = clock_ns();
 		struct nfs_op *op, *due;
@@ -73,14 +73,14 @@ static bool drain(struct nfs4_server *srv)
 		due = nfs4_task_due_locked(srv, now);
 		if (!due)
 			nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, now + PUMP_NS);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		if (due)
 			nfs4_task_start(due);
 		nfs4_task_pump(srv);
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 	}
 	stop = srv->stop_thread;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return !stop;
 }
 
@@ -114,14 +114,15 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 }
 
 /* All steps that follow a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
- * known, or the session is gone again: all steps once more, with another session. Without a
+ * known, or the session is gone again: all steps once more, with another session: *todo. Without a
  * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
-static bool reclaim_all(struct nfs4_server *srv)
+static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
 {
 	struct nfs4_user *u = NULL;
 	struct nfs4_sync s;
 	int rc;
 
+	*todo = NFS4_TODO_DESTROY;
 	nfs4_state_set(srv, NFS4_S_RECLAIM);
 	while ((u = nfs4_state_visit(srv, u)))
 		u->up->reclaim(u);
@@ -145,15 +146,13 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	nfs4_state_set(srv, NFS4_S_DRAINING);
 	if (!drain(srv))
 		return;
-	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv))) {
-		if (srv->state == NFS4_S_RECLAIM)
-			todo = NFS4_TODO_DESTROY;
+	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv, &todo))) {
 		if (!nfs4_recover_pause(srv, wait))
 			return;
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
 	}
 	log_info("%s: the session is established again", srv->name);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
 	for (unsigned i = 1; i < srv->nconns; i++) { /* CREATE_SESSION has bound the first */
 		atomic_store_explicit(&srv->conn[i].unbound, true, memory_order_relaxed);
@@ -161,7 +160,7 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	}
 	if (!(srv->todo & NFS4_TODO_GATE))
 		nfs4_slots_open_locked(&srv->slots);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	nfs4_task_kick(srv);
 }
 
@@ -184,10 +183,10 @@ void nfs4_recover_bind(struct nfs4_server *srv)
 	for (unsigned i = 0; i < srv->nconns; i++) {
 		bool unbound;
 
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		unbound = atomic_exchange_explicit(
 			&srv->conn[i].unbound, false, memory_order_relaxed);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		if (unbound)
 			bind_conn(&srv->conn[i]);
 	}
@@ -202,7 +201,9 @@ static uint32_t probe_once(struct nfs4_server *srv, struct nfs4_slot *slot, uint
 	struct nfs4_sync s;
 	int rc;
 
+	mutex_lock(&srv->slots.lock);
 	slot->seq = seq;
+	mutex_unlock(&srv->slots.lock);
 	s.op.slot = slot;
 	rc = nfs4_sync_run(srv, &s, NFS4_K_SEQUENCE, STEP_MS);
 	return rc == 0 ? NFS4_OK : s.status ? s.status : NFS4ERR_DELAY;
@@ -220,21 +221,21 @@ static void probe_slot(struct nfs4_server *srv, struct nfs4_slot *slot)
 	if (status == NFS4ERR_SEQ_MISORDERED) {
 		bool mine;
 
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		mine = nfs4_slots_take_doubtful_locked(s, slot);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		status = mine ? probe_once(srv, slot, seq) : status;
 	}
 	log_ctrl("%s: slot %u: asking after sequence id %u: %s", srv->name, slot->id, seq,
 		nfs4_status_name(status));
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (slot->doubtful)
 		slot->seq = seq;
 	if (status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_BADSLOT)
 		nfs4_state_want_locked(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION)
 		nfs4_state_want_locked(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 void nfs4_recover_probe(struct nfs4_server *srv)
@@ -244,9 +245,9 @@ void nfs4_recover_probe(struct nfs4_server *srv)
 	for (uint32_t i = 0; i < NFS4_MAX_SLOTS && !nfs4_state_stopping(srv); i++) {
 		bool mine;
 
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		mine = s->gate_open && nfs4_slots_take_doubtful_locked(s, &s->slot[i]);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		if (mine)
 			probe_slot(srv, &s->slot[i]);
 	}

@@ -116,9 +116,9 @@ bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)
 {
 	bool quitting;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	quitting = srv->stop_thread || u->stopping;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return quitting;
 }
 
@@ -133,10 +133,10 @@ void nfs4_server_lease(struct nfs4_server *srv, uint32_t s)
 
 void nfs4_server_gate(struct nfs4_server *srv, bool open)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (open)
 		nfs4_slots_open_locked(&srv->slots);
 	else
 		nfs4_slots_close_locked(&srv->slots);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }

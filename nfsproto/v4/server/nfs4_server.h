@@ -83,7 +83,7 @@ enum nfs4_state {
 	NFS4_S_STOPPED,
 };
 
-/* The state manager's work: srv->todo, slots.lock */
+/* The state manager's work: srv->todo */
 #define NFS4_TODO_BIND	  0x01u /* BIND_CONN_TO_SESSION for connections that are unbound */
 #define NFS4_TODO_SESSION 0x02u /* the session is gone: make a new one */
 #define NFS4_TODO_CLIENT  0x04u /* the client ID too */
@@ -117,8 +117,6 @@ struct nfs4_server {
 	atomic_uint next_conn;	       /* connections that ops are spread over */
 	atomic_uint lease_s;	       /* as the last user has told: nfs4_server_lease() */
 	TAILQ_HEAD(, nfs4_user) users; /* changes under cb.lock and slots.lock */
-	uint64_t goodbye_ns; /* when the last user that leaves wants to be gone; 0: not told */
-	int goodbye_error;   /* error from before the goodbye */
 
 	/* Written by the thread that establishes, then by the state manager, then by the last user
 	 * that leaves. All threads read session and minor while the gate is open. */
@@ -131,26 +129,35 @@ struct nfs4_server {
 	struct nfs4_channel_attrs fore;
 
 	struct nfs4_slots slots;
-	/* slots.lock */
-	bool stopping;				  /* no new ops of the server's own */
-	TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
-	TAILQ_HEAD(, nfs_op) ended;		  /* to be ended by the state manager's thread */
-	struct nfs_op *sync;	   /* the state manager's, under way, for cancelling */
-	struct nfs4_user *visited; /* the user that the state manager visits */
-	bool visit_cancelled;	   /* the visited user does not wait for its calls any longer */
-	enum nfs4_state state;
-	uint32_t todo;
-	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */
-	uint64_t flags_ns;
-	uint64_t revoked_ns; /* when a flag about revoked state was last acted upon */
-	uint64_t check_ns;   /* when users must check their state again; 0: not */
-	uint64_t probe_ns;
-	bool renewing;	     /* renew is under way */
-	bool poll_wanted;    /* a user may have work that is due */
-	pthread_cond_t wake; /* of the state manager */
-	pthread_t thread;
-	bool thread_up;
-	bool stop_thread;
+	bool stopping GUARDED_BY(slots.lock); /* no new ops of the server's own */
+	GUARDED_BY(slots.lock) TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
+	/* to be ended by the state manager's thread */
+	GUARDED_BY(slots.lock) TAILQ_HEAD(, nfs_op) ended;
+	/* the state manager's, under way, for cancelling */
+	struct nfs_op *sync GUARDED_BY(slots.lock);
+	/* the user that the state manager visits */
+	struct nfs4_user *visited GUARDED_BY(slots.lock);
+	/* the visited user does not wait for its calls any longer */
+	bool visit_cancelled GUARDED_BY(slots.lock);
+	enum nfs4_state state GUARDED_BY(slots.lock);
+	uint32_t todo GUARDED_BY(slots.lock);
+	/* sr_status_flags that have been acted upon since flags_ns */
+	uint32_t flags_seen GUARDED_BY(slots.lock);
+	uint64_t flags_ns GUARDED_BY(slots.lock);
+	/* when a flag about revoked state was last acted upon */
+	uint64_t revoked_ns GUARDED_BY(slots.lock);
+	/* when users must check their state again; 0: not */
+	uint64_t check_ns GUARDED_BY(slots.lock);
+	uint64_t probe_ns GUARDED_BY(slots.lock);
+	bool renewing GUARDED_BY(slots.lock);	 /* renew is under way */
+	bool poll_wanted GUARDED_BY(slots.lock); /* a user may have work that is due */
+	/* when the last user that leaves wants to be gone; 0: not told */
+	uint64_t goodbye_ns GUARDED_BY(slots.lock);
+	int goodbye_error GUARDED_BY(slots.lock); /* error from before the goodbye */
+	pthread_cond_t wake;			  /* of the state manager */
+	pthread_t thread;			  /* constant while thread_up */
+	bool thread_up GUARDED_BY(slots.lock);
+	bool stop_thread GUARDED_BY(slots.lock);
 
 	struct nfs_op renew; /* SEQUENCE alone */
 	atomic_uint_least64_t
@@ -182,10 +189,11 @@ static inline struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv);
 
 /* Is the visited user u about to leave? */
-bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u);
+bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)
+	EXCLUDES(srv->slots.lock);
 /* The lease time that a user has learnt; the last one counts. */
 void nfs4_server_lease(struct nfs4_server *srv, uint32_t s);
 
-void nfs4_server_gate(struct nfs4_server *srv, bool open);
+void nfs4_server_gate(struct nfs4_server *srv, bool open) EXCLUDES(srv->slots.lock);
 
 #endif

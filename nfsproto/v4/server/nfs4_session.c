@@ -293,23 +293,25 @@ static bool drain(struct nfs4_server *srv)
 	uint64_t until = clock_ns() + DRAIN_MS * NFS4_MSEC;
 	bool idle;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	while (!(idle = srv->slots.nbusy == 0) && clock_ns() < until)
 		nfs4_state_wait_locked(
 			&srv->slots.idle, &srv->slots.lock, clock_ns() + DRAIN_STEP_NS);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return idle;
 }
 
 /* Gives back session and client ID. */
 static void server_end(struct nfs4_server *srv)
 {
-	uint64_t until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
-	int error = srv->goodbye_error;
+	uint64_t until;
+	int error;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
+	until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
+	error = srv->goodbye_error;
 	srv->stopping = true;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	nfs4_manager_stop(srv);
 	nfs4_server_gate(srv, false);
 	nfs4_task_fail_queued(srv, NULL);

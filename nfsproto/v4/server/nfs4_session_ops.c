@@ -163,9 +163,9 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 	srv->create_misordered = rc && s->status == NFS4ERR_SEQ_MISORDERED;
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return 0;
 }
 

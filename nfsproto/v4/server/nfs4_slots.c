@@ -29,7 +29,7 @@ static inline bool test_bit(const uint64_t *w, uint32_t i)
 
 void nfs4_slots_init(struct nfs4_slots *s)
 {
-	pthread_mutex_init(&s->lock, NULL);
+	mutex_init(&s->lock);
 	clock_cond_init(&s->idle);
 	TAILQ_INIT(&s->waiting);
 	s->gate_open = false;
@@ -39,9 +39,9 @@ void nfs4_slots_init(struct nfs4_slots *s)
 
 void nfs4_slots_finish(struct nfs4_slots *s)
 {
-	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
+	mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->idle);
-	pthread_mutex_destroy(&s->lock);
+	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
 }
 
 void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n)

@@ -14,7 +14,7 @@
  * Requests without a slot, or before a closed gate, wait in `waiting`, first in, first out. Waiting
  * requests hold no thread: the thread that gives a slot back starts the next one.
  *
- * Invariants (lock held): slot i is in exactly one state: in `free`, in `busy`, or DOUBTFUL; nbusy
+ * Invariants: slot i is in exactly one state: in `free`, in `busy`, or DOUBTFUL; nbusy
  * and ndoubtful count; only slots below `limit` are given out; an open gate with a free slot below
  * limit means that `waiting` is empty, or that the thread that opened the gate or freed the slot is
  * about to start the head of `waiting`.
@@ -22,10 +22,11 @@
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_SLOTS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+#include "transport/lock.h"
 
 #define NFS4_MAX_SLOTS 128
 
@@ -37,6 +38,7 @@ enum nfs4_slot_end {
 	NFS4_SLOT_DOUBTFUL, /* the server may have counted it */
 };
 
+/* Changes under the table's lock. The op that has the slot reads the slot without the lock. */
 struct nfs4_slot {
 	uint32_t id;
 	uint32_t seq; /* sequence id of the request under way, or of the next one */
@@ -46,43 +48,44 @@ struct nfs4_slot {
 };
 
 struct nfs4_slots {
-	pthread_mutex_t lock; /* of everything here; short, a leaf */
-	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or a visit is over */
-	bool gate_open;
-	uint32_t max;	/* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
-	uint32_t limit; /* slots the server wants used now, 1..max */
-	uint32_t nbusy, ndoubtful;
-	uint64_t free[NFS4_MAX_SLOTS / 64];
-	uint64_t busy[NFS4_MAX_SLOTS / 64];
-	struct nfs4_slot slot[NFS4_MAX_SLOTS];
-	TAILQ_HEAD(nfs4_op_list, nfs_op) waiting;
+	struct mutex lock;   /* short */
+	pthread_cond_t idle; /* nbusy has become 0 behind a closed gate, or a visit is over */
+	bool gate_open GUARDED_BY(lock);
+	uint32_t max GUARDED_BY(lock);	 /* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
+	uint32_t limit GUARDED_BY(lock); /* slots the server wants used now, 1..max */
+	uint32_t nbusy GUARDED_BY(lock), ndoubtful GUARDED_BY(lock);
+	uint64_t free[NFS4_MAX_SLOTS / 64] GUARDED_BY(lock);
+	uint64_t busy[NFS4_MAX_SLOTS / 64] GUARDED_BY(lock);
+	struct nfs4_slot slot[NFS4_MAX_SLOTS] GUARDED_BY(lock);
+	GUARDED_BY(lock) TAILQ_HEAD(nfs4_op_list, nfs_op) waiting;
 };
 
-void nfs4_slots_init(struct nfs4_slots *s);
+void nfs4_slots_init(struct nfs4_slots *s) ASSERT_HELD(s->lock);
 void nfs4_slots_finish(struct nfs4_slots *s);
-
-/* _locked: the caller holds s->lock. */
 
 /* A new session with n slots (clamped to 1..NFS4_MAX_SLOTS): all free, sequence ids at 1. No slot
  * may be busy. */
-void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n);
+void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n) REQUIRES(s->lock);
 
 /* The lowest free slot, as RFC 8881 section 2.10.6.1 recommends; NULL if there is none or the gate
  * is closed (priv passes the gate). O(1). */
-struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv);
+struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv) REQUIRES(s->lock);
 /* Gives the slot back; no op has it then. */
-void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end);
+void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end)
+	REQUIRES(s->lock);
 
 /* The highest slot with a request outstanding (sa_highest_slotid); 0 if there is none. */
-uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s);
+uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s) REQUIRES(s->lock);
 /* Obeys sr_highest_slotid and sr_target_highest_slotid. True: there are more slots than before, and
  * the caller must start requests that wait. */
-bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
+bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target)
+	REQUIRES(s->lock);
 
 /* Makes a doubtful slot BUSY for finding out; false if the slot is not doubtful. */
-bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot);
+bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot)
+	REQUIRES(s->lock);
 
-void nfs4_slots_close_locked(struct nfs4_slots *s);
-void nfs4_slots_open_locked(struct nfs4_slots *s);
+void nfs4_slots_close_locked(struct nfs4_slots *s) REQUIRES(s->lock);
+void nfs4_slots_open_locked(struct nfs4_slots *s) REQUIRES(s->lock);
 
 #endif

@@ -32,12 +32,12 @@ const char *nfs4_state_name(enum nfs4_state s)
 
 void nfs4_state_set(struct nfs4_server *srv, enum nfs4_state s)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (srv->state != s)
 		log_ctrl("%s: state %s -> %s", srv->name, nfs4_state_name(srv->state),
 			nfs4_state_name(s));
 	srv->state = s;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 /* --- asking for work ----------------------------------------------------------------------- */
@@ -58,25 +58,25 @@ void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo)
 
 void nfs4_state_want(struct nfs4_server *srv, uint32_t todo)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	nfs4_state_want_locked(srv, todo);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 void nfs4_state_poll(struct nfs4_server *srv)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->poll_wanted = true;
 	pthread_cond_signal(&srv->wake);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 void nfs4_state_unbound(struct nfs4_conn *conn)
 {
-	pthread_mutex_lock(&conn->srv->slots.lock);
+	mutex_lock(&conn->srv->slots.lock);
 	atomic_store_explicit(&conn->unbound, true, memory_order_relaxed);
 	nfs4_state_want_locked(conn->srv, NFS4_TODO_BIND);
-	pthread_mutex_unlock(&conn->srv->slots.lock);
+	mutex_unlock(&conn->srv->slots.lock);
 }
 
 bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status)
@@ -104,7 +104,7 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns)
 	uint32_t todo = 0, fresh;
 	uint64_t now = clock_ns();
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (clock_age(now, srv->flags_ns) > FLAGS_AGAIN_NS) {
 		srv->flags_seen = 0;
 		srv->flags_ns = now;
@@ -132,25 +132,25 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns)
 	}
 	if (todo)
 		nfs4_state_want_locked(srv, todo);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	if (fresh)
 		log_ctrl("%s: SEQUENCE status flags 0x%x", srv->name, flags);
 }
 
-void nfs4_state_wait_locked(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t ns)
+void nfs4_state_wait_locked(pthread_cond_t *cond, struct mutex *lock, uint64_t ns)
 {
 	struct timespec t = clock_timespec(ns);
 
-	pthread_cond_timedwait(cond, lock, &t);
+	cond_timedwait(cond, lock, &t);
 }
 
 bool nfs4_state_stopping(struct nfs4_server *srv)
 {
 	bool stop;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	stop = srv->stop_thread;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return stop;
 }
 
@@ -158,21 +158,21 @@ bool nfs4_state_stopping(struct nfs4_server *srv)
 
 struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	u = u ? TAILQ_NEXT(u, link) : TAILQ_FIRST(&srv->users);
 	while (u && u->stopping)
 		u = TAILQ_NEXT(u, link);
 	if (srv->visited)
 		pthread_cond_broadcast(&srv->slots.idle);
 	srv->visited = u;
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	return u;
 }
 
 void nfs4_state_visit_end(struct nfs4_server *srv)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	srv->visited = NULL;
 	pthread_cond_broadcast(&srv->slots.idle);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }

@@ -23,11 +23,11 @@
 #include "nfsproto/v4/server/nfs4_server.h"
 
 const char *nfs4_state_name(enum nfs4_state s);
-/* Adds work; closes the gate if the work needs a closed gate. slots.lock held. */
-void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo);
-void nfs4_state_want(struct nfs4_server *srv, uint32_t todo);
-/* Has the server's users polled soon. No lock of the server's held. */
-void nfs4_state_poll(struct nfs4_server *srv);
+/* Adds work; closes the gate if the work needs a closed gate. */
+void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo) REQUIRES(srv->slots.lock);
+void nfs4_state_want(struct nfs4_server *srv, uint32_t todo) EXCLUDES(srv->slots.lock);
+/* Has the server's users polled soon. */
+void nfs4_state_poll(struct nfs4_server *srv) EXCLUDES(srv->slots.lock);
 /* conn is not bound to the session (any more): the state manager binds it. No lock held. */
 void nfs4_state_unbound(struct nfs4_conn *conn);
 /* Judges the session by the status of an op on conn, and asks for the remedy. False: the session is
@@ -37,12 +37,14 @@ bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status);
  * while no flags have been seen. No lock held. */
 void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns);
 /* For the state manager's thread itself. */
-void nfs4_state_set(struct nfs4_server *srv, enum nfs4_state s);
-bool nfs4_state_stopping(struct nfs4_server *srv);
+void nfs4_state_set(struct nfs4_server *srv, enum nfs4_state s) EXCLUDES(srv->slots.lock);
+bool nfs4_state_stopping(struct nfs4_server *srv) EXCLUDES(srv->slots.lock);
 /* Ends the visit of u, and begins a visit of the user behind u (NULL: of the first) that does not
  * quit, if any. visit_end: ends the visit and begins none. */
-struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u);
-void nfs4_state_visit_end(struct nfs4_server *srv);
-void nfs4_state_wait_locked(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t until_ns);
+struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u)
+	EXCLUDES(srv->slots.lock);
+void nfs4_state_visit_end(struct nfs4_server *srv) EXCLUDES(srv->slots.lock);
+void nfs4_state_wait_locked(pthread_cond_t *cond, struct mutex *lock, uint64_t until_ns)
+	REQUIRES(*lock);
 
 #endif

@@ -19,12 +19,12 @@ static void sync_done(struct nfs_op *op)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	s->status = op->be.v4.status;
 	s->walked = op->be.v4.walked;
 	s->ended = true;
 	pthread_cond_signal(&s->cond);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 }
 
 /* Waits for the end. True if the end came within ms. Keeps ending the cancelled ops that wait for
@@ -37,11 +37,11 @@ static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
 	while (!ended && clock_ns() < until) {
 		struct timespec t = clock_timespec(clock_ns() + PUMP_MS * NFS4_MSEC);
 
-		pthread_mutex_lock(&s->lock);
-		while (!s->ended && pthread_cond_timedwait(&s->cond, &s->lock, &t) == 0)
+		mutex_lock(&s->lock);
+		while (!s->ended && cond_timedwait(&s->cond, &s->lock, &t) == 0)
 			;
 		ended = s->ended;
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		nfs4_task_pump(srv);
 	}
 	return ended;
@@ -49,10 +49,10 @@ static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
 
 static void sync_join(struct nfs4_sync *s)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	while (!s->ended)
-		pthread_cond_wait(&s->cond, &s->lock);
-	pthread_mutex_unlock(&s->lock);
+		cond_wait(&s->cond, &s->lock);
+	mutex_unlock(&s->lock);
 }
 
 int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,
@@ -70,11 +70,11 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 	s->op.be.v4.flags = NFS4_F_PRIV | (slot ? NFS4_F_SLOT_SET : 0);
 	s->op.be.v4.open = o;
 	s->op.slot = slot;
+	mutex_init(&s->lock);
 	s->ended = false;
-	pthread_mutex_init(&s->lock, NULL);
 	clock_cond_init(&s->cond);
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	manager = srv->thread_up && pthread_equal(pthread_self(), srv->thread);
 	if (manager || !srv->thread_up)
 		s->op.be.v4.flags |= NFS4_F_PASSES;
@@ -82,21 +82,21 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 		srv->sync = &s->op;
 		s->op.be.v4.cancelled = srv->stop_thread || srv->visit_cancelled;
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	nfs4_task_start(&s->op);
 	in_time = sync_wait(srv, s, timeout_ms);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (!in_time)
 		nfs4_task_cancel_locked(&s->op);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	sync_join(s);
 	if (manager) {
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		srv->sync = NULL;
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 	}
 	pthread_cond_destroy(&s->cond);
-	pthread_mutex_destroy(&s->lock);
+	mutex_destroy(&s->lock);
 	if (!in_time && s->op.error == -EINTR)
 		s->op.error = -ETIMEDOUT;
 	return s->op.error;

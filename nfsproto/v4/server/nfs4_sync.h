@@ -21,9 +21,9 @@ struct nfs4_lockctx;
 
 struct nfs4_sync {
 	struct nfs_op op;
-	pthread_mutex_t lock; /* of ended */
+	struct mutex lock;
 	pthread_cond_t cond;
-	bool ended;
+	bool ended GUARDED_BY(lock);
 	/* how the op ended */
 	uint32_t status; /* the nfsstat4 behind op.error; 0: none */
 	uint32_t walked; /* operations that succeeded before the end */

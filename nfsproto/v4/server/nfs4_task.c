@@ -45,9 +45,9 @@ void nfs4_task_end(struct nfs_op *op, int error)
 	struct nfs4_user *u = op->be.v4.user;
 
 	if (op->slot) { /* kept for another try, or set: no other op will settle the slot */
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		nfs4_task_give_up_slot_locked(op);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 	}
 	op->error = error;
 	op->be.v4.since_ns = 0; /* its owner may start it again */
@@ -90,11 +90,11 @@ void nfs4_task_pump(struct nfs4_server *srv)
 	struct nfs_op *op;
 
 	do {
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		op = TAILQ_FIRST(&srv->ended);
 		if (op)
 			TAILQ_REMOVE(&srv->ended, op, link);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		if (op)
 			nfs4_task_end(op, op->error);
 	} while (op);
@@ -126,10 +126,10 @@ void nfs4_task_delay(struct nfs_op *op, unsigned ms)
 	bool ends;
 
 	op->due_ns = clock_ns() + ms * NFS4_MSEC;
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	if (nfs4_task_stopping_locked(op)) { /* perhaps no thread is left to start op */
 		nfs4_task_end_later_locked(srv, op, -ENOTCONN);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		return;
 	}
 	nfs4_task_state_locked(op, NFS4_T_DELAYED);
@@ -147,7 +147,7 @@ void nfs4_task_delay(struct nfs_op *op, unsigned ms)
 		TAILQ_REMOVE(&srv->delayed, op, link);
 		nfs4_task_end_later_locked(srv, op, -EINTR);
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 struct nfs_op *nfs4_task_due_locked(struct nfs4_server *srv, uint64_t now)
@@ -199,7 +199,7 @@ void nfs4_task_cancel_locked(struct nfs_op *op)
 
 void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u)
 {
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++) {
 		struct nfs_op *op = srv->slots.slot[i].op;
 
@@ -209,7 +209,7 @@ void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u)
 		if (atomic_load_explicit(&op->be.v4.state, memory_order_acquire) == NFS4_T_SENT)
 			rpc_call_cancel(&op->call);
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 }
 
 static struct nfs_op *first_of(struct nfs_op *op, const struct nfs4_user *u)
@@ -223,7 +223,7 @@ void nfs4_task_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u)
 {
 	struct nfs_op *op;
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	while ((op = first_of(TAILQ_FIRST(&srv->slots.waiting), u))) {
 		TAILQ_REMOVE(&srv->slots.waiting, op, link);
 		nfs4_task_end_later_locked(srv, op, -ENOTCONN);
@@ -232,6 +232,6 @@ void nfs4_task_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u)
 		TAILQ_REMOVE(&srv->delayed, op, link);
 		nfs4_task_end_later_locked(srv, op, -ENOTCONN);
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	nfs4_task_pump(srv);
 }

@@ -89,32 +89,33 @@ void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user 
 /* Ends op: calls done. No lock held. */
 void nfs4_task_end(struct nfs_op *op, int error);
 /* op, which is not under way, may have a slot with a request that the server may have counted. The
- * slot is given back as DOUBTFUL. slots.lock held. */
-void nfs4_task_give_up_slot_locked(struct nfs_op *op);
-/* Asks op to end early (nfs_cancel()); slots.lock held. Its done is called later, from another
- * thread. */
-void nfs4_task_cancel_locked(struct nfs_op *op);
+ * slot is given back as DOUBTFUL. */
+void nfs4_task_give_up_slot_locked(struct nfs_op *op) REQUIRES(LOCK_OF(struct nfs4_slots, lock));
+/* Asks op to end early (nfs_cancel()). Its done is called later, from another thread. */
+void nfs4_task_cancel_locked(struct nfs_op *op) REQUIRES(LOCK_OF(struct nfs4_slots, lock));
 /* Has op, perhaps cancelled, kept its slot, and may the server execute its call late? Then op asks
- * until the answer comes. slots.lock held. */
-bool nfs4_task_asks_on_locked(const struct nfs_op *op);
+ * until the answer comes. */
+bool nfs4_task_asks_on_locked(const struct nfs_op *op) REQUIRES(LOCK_OF(struct nfs4_slots, lock));
 /* May op, which has kept its slot, go on asking on a session that is lost? */
 bool nfs4_task_asks_old(const struct nfs_op *op);
 /* u quits: cancels all ops of u that have a slot. Their end is -ENOTCONN. Unlike
  * nfs4_task_cancel_locked(), cancels calls that the server may execute late. No lock held. */
 void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u);
-/* Has op's user, or the server for its own op, stopped new ops? slots.lock held. */
-bool nfs4_task_stopping_locked(const struct nfs_op *op);
-/* Sets op's state. The user counts an op that was NFS4_T_NEW until its done has returned.
- * slots.lock held. */
-void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state);
+/* Has op's user, or the server for its own op, stopped new ops? */
+bool nfs4_task_stopping_locked(const struct nfs_op *op) REQUIRES(LOCK_OF(struct nfs4_slots, lock));
+/* Sets op's state. The user counts an op that was NFS4_T_NEW until its done has returned. */
+void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state)
+	REQUIRES(LOCK_OF(struct nfs4_slots, lock));
 /* Starts op, which was bound to a server, again after ms. No lock held. */
 void nfs4_task_delay(struct nfs_op *op, unsigned ms);
 /* The first delayed op, if the op is due at `now`: the caller starts the op. Or NULL. */
-struct nfs_op *nfs4_task_due_locked(struct nfs4_server *srv, uint64_t now);
+struct nfs_op *nfs4_task_due_locked(struct nfs4_server *srv, uint64_t now)
+	REQUIRES(srv->slots.lock);
 /* Ends the ops listed by nfs4_task_end_later_locked(). No lock held. */
 void nfs4_task_pump(struct nfs4_server *srv);
-/* Has the thread end op with error. slots.lock held; op is in no queue. */
-void nfs4_task_end_later_locked(struct nfs4_server *srv, struct nfs_op *op, int error);
+/* Has the thread end op, which is in no queue, with error. */
+void nfs4_task_end_later_locked(struct nfs4_server *srv, struct nfs_op *op, int error)
+	REQUIRES(srv->slots.lock);
 /* Ends ops of u (NULL: of any user) that wait for a slot, for their due time, or for their end. No
  * lock held. */
 void nfs4_task_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u);

@@ -22,8 +22,9 @@ struct nfs4_task_reply {
  * (nfs4_compound.h), or the error. */
 int nfs4_task_reply_begin(
 	struct nfs_op *op, int error, struct xdr_in *res, struct nfs4_task_reply *a);
-/* May op keep its slot and ask again? If not, a->end is set. slots.lock held. */
-bool nfs4_task_reply_keeps_slot_locked(struct nfs_op *op, struct nfs4_task_reply *a);
+/* May op keep its slot and ask again? If not, a->end is set. */
+bool nfs4_task_reply_keeps_slot_locked(struct nfs_op *op, struct nfs4_task_reply *a)
+	REQUIRES(LOCK_OF(struct nfs4_slots, lock));
 /* Has the results read, unless rc tells that there are none. Returns as struct nfs4_kind's get. An
  * unsure op (nfs_unsure.h) that failed may be found done, or starts again to look. */
 enum nfs_outcome nfs4_task_reply_read(struct nfs_op *op, int rc, struct nfs4_task_reply *a);

@@ -132,6 +132,7 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 
 /* Takes a slot for op, if there is one. */
 static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool passes)
+	REQUIRES(s->lock)
 {
 	struct nfs4_slot *slot = nfs4_slots_take_locked(s, passes);
 
@@ -143,8 +144,8 @@ static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool 
 
 /* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is
  * one. Returns that op, now SENDING, to be sent with *highest; or NULL. */
-static struct nfs_op *task_release_locked(
-	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end end, uint32_t *highest)
+static struct nfs_op *task_release_locked(struct nfs4_server *srv, struct nfs_op *op,
+	enum nfs4_slot_end end, uint32_t *highest) REQUIRES(srv->slots.lock)
 {
 	struct nfs4_slots *s = &srv->slots;
 	struct nfs_op *next;
@@ -167,6 +168,7 @@ static struct nfs_op *task_release_locked(
 /* op waits for a lock in doubt. May op wait with the slot that it has kept? The calls that settle
  * the lock need another slot. */
 static bool task_waits_with_slot_locked(const struct nfs4_server *srv, const struct nfs_op *op)
+	REQUIRES(srv->slots.lock)
 {
 	const struct nfs4_slots *s = &srv->slots;
 
@@ -187,7 +189,7 @@ static void task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highe
 			return;
 		if (op->be.v4.flags & (NFS4_F_SLOT_SET | NFS4_F_SLOT_KEPT))
 			end = NFS4_SLOT_DOUBTFUL;
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		nfs4_task_state_locked(op, NFS4_T_ENDING);
 		if (out == NFS_FAILED && op->error == -EINTR && nfs4_task_stopping_locked(op))
 			op->error = -ENOTCONN;
@@ -195,7 +197,7 @@ static void task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highe
 			next = NULL;
 		else
 			next = task_release_locked(srv, op, end, &highest);
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 		if (out == NFS_FAILED)
 			nfs4_task_end(op, op->error);
 		else
@@ -214,7 +216,7 @@ void nfs4_task_start(struct nfs_op *op)
 	uint32_t highest = 0;
 	int error = 0;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	if (op->be.v4.cancelled && !nfs4_task_asks_on_locked(op)) {
 		error = -EINTR;
 	} else if (!priv && nfs4_task_stopping_locked(op) && !(op->be.v4.flags & NFS4_F_LAST)) {
@@ -225,7 +227,7 @@ void nfs4_task_start(struct nfs_op *op)
 			(!TAILQ_EMPTY(&s->waiting) || !task_take_slot_locked(s, op, false))) {
 			TAILQ_INSERT_TAIL(&s->waiting, op, link);
 			nfs4_task_state_locked(op, NFS4_T_QUEUED);
-			pthread_mutex_unlock(&s->lock);
+			mutex_unlock(&s->lock);
 			return;
 		}
 		if (passes && !task_take_slot_locked(s, op, true))
@@ -233,7 +235,7 @@ void nfs4_task_start(struct nfs_op *op)
 	}
 	nfs4_task_state_locked(op, error ? NFS4_T_ENDING : NFS4_T_SENDING);
 	highest = nfs4_slots_highest_locked(s);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	if (error)
 		nfs4_task_end(op, error);
 	else
@@ -248,16 +250,16 @@ void nfs4_task_kick(struct nfs4_server *srv)
 		struct nfs_op *op;
 		uint32_t highest = 0;
 
-		pthread_mutex_lock(&s->lock);
+		mutex_lock(&s->lock);
 		op = TAILQ_FIRST(&s->waiting);
 		if (!op || !task_take_slot_locked(s, op, false)) {
-			pthread_mutex_unlock(&s->lock);
+			mutex_unlock(&s->lock);
 			return;
 		}
 		TAILQ_REMOVE(&s->waiting, op, link);
 		nfs4_task_state_locked(op, NFS4_T_SENDING);
 		highest = nfs4_slots_highest_locked(s);
-		pthread_mutex_unlock(&s->lock);
+		mutex_unlock(&s->lock);
 		task_send(srv, op, highest);
 	}
 }
@@ -301,7 +303,7 @@ static void task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	uint32_t highest = 0;
 	int rc = nfs4_task_reply_begin(op, error, res, &a);
 
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	nfs4_task_state_locked(op, NFS4_T_ENDING);
 	if (rc == -ECANCELED && nfs4_task_stopping_locked(op))
 		rc = -ENOTCONN; /* the op's owner did not ask for this */
@@ -315,7 +317,7 @@ static void task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 			nfs4_state_want_locked(srv, NFS4_TODO_PROBE);
 		next = task_release_locked(srv, op, a.end, &highest);
 	}
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	if (next)
 		task_send(srv, next, highest);
 	if (more_slots)

@@ -11,6 +11,7 @@
 
 #include "nfsproto/common/nfs_backend.h"
 #include "nfsproto/v4/server/nfs4_compound.h"
+#include "nfsproto/v4/server/nfs4_slots.h"
 #include "nfsproto/wire/nfs4_xdr_cb.h"
 
 struct nfs4_user;
@@ -79,7 +80,8 @@ struct nfs4_user {
 	const struct nfs4_upcalls *up;
 	bool soft;
 	unsigned soft_ms; /* soft: longest time of retries of an op */
-	bool stopping;	  /* slots.lock: no new ops of this user, and no visits */
+	/* no new ops of this user, and no visits */
+	bool stopping GUARDED_BY(LOCK_OF(struct nfs4_slots, lock));
 	/* Started ops of this user until done has returned. Counts up under slots.lock. */
 	atomic_uint nops;
 };

@@ -15,6 +15,8 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 
 #define LOCKS_OPENS 8
@@ -33,7 +35,7 @@ static inline int locks_setup(void **state)
 	nfs4_server_init(&l->srv, nfs4_kinds);
 	l->srv.lease_s = 30;
 	TAILQ_INIT(&l->c.opens);
-	nfs4_deleg_init(&l->c.delegs, false);
+	nfs4_deleg_init(&l->c, false);
 	nfs4_lock_init(&l->c.locks);
 	l->c.srv = &l->srv;
 	l->c.user.up = &nfs4_client_upcalls;
@@ -62,7 +64,7 @@ static inline struct nfs_open *locks_open(struct locks *l, const char *name, uin
 {
 	struct nfs_open *o = calloc(1, sizeof(*o));
 
-	pthread_mutex_init(&o->lock, NULL);
+	mutex_init(&o->lock);
 	atomic_init(&o->refs, 1);
 	o->access = o->wire_access = OPEN4_SHARE_ACCESS_BOTH;
 	o->fh.len = (uint32_t)strlen(name);
@@ -78,9 +80,9 @@ static inline struct nfs4_lockctx *locks_ctx(struct locks *l, struct nfs_open *o
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	ctx = nfs4_lockctx_new_locked(&l->c, &o->fh, owner, o);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	atomic_fetch_add(&o->nlockctx, 1);
 	return ctx;
 }

@@ -16,6 +16,7 @@
 #include "tests/unit/nfsproto/v4/mount/deleg-fixture.h"
 #include "nfsproto/v4/mount/nfs4_deleg_return.h"
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -137,10 +138,10 @@ static void there_are_only_so_many(void **state)
 	assert_int_equal(f->srv.opened.access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK,
 		OPEN4_SHARE_ACCESS_WANT_NO_DELEG);
 	assert_int_equal(fix_count(f, OP_DELEGRETURN), 0);
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]);
 	atomic_store(&d->used_ns, clock_ns() - NFS4_DELEG_FRESH_NS - 1);
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	assert_int_not_equal(deleg_given(f, NFS4_DELEGS_MAX, O_RDONLY, &fh), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	nfs4_deleg_recall_any(c, 10); /* as CB_RECALL_ANY */
@@ -157,12 +158,12 @@ static void what_nobody_uses_goes_back(void **state)
 	struct nfs_fh idle, busy;
 	uint64_t id = deleg_given(f, 1, O_RDONLY, &idle), used = deleg_given(f, 2, O_RDONLY, &busy);
 
-	pthread_mutex_lock(&c->lock);
+	mutex_lock(&c->lock);
 	/* the state thread may be about to look with a time that it read a while ago */
 	atomic_store(&nfs4_deleg_find_locked(c, &idle, NULL)->used_ns,
 		clock_ns() - NFS4_DELEG_IDLE_NS - 30 * NFS4_SEC);
 	c->delegs.look_ns = 0;
-	pthread_mutex_unlock(&c->lock);
+	mutex_unlock(&c->lock);
 	nfs4_state_poll(c->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_false(nfs_deleg_holds(f->nfs, &idle, id));

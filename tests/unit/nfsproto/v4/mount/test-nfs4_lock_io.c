@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 #include "nfsproto/v4/mount/nfs4_lock_io.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 static struct nfs_op read_op(struct nfs_open *o)
 {
@@ -51,9 +52,9 @@ static struct nfs4_lockctx *holds(struct locks *l, struct nfs_open *o, uint64_t 
 
 static void judge(struct locks *l, struct nfs4_lockctx *ctx)
 {
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	nfs4_lockctx_judge_locked(&l->c, ctx);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 }
 
 static void make_suspect(struct locks *l, struct nfs4_lockctx *ctx)

@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mount/nfs4-locks.h"
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 /* A request that waits for a lock, perhaps until the teardown; not to be moved. */
 struct waiter {
@@ -35,9 +36,9 @@ static struct nfs4_lockctx *quiet_ctx(struct locks *l, struct nfs_open *o, uint6
 {
 	struct nfs4_lockctx *ctx;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	ctx = nfs4_lockctx_find_locked(&l->c.locks, &o->fh, owner, NULL);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	if (!ctx)
 		ctx = locks_ctx(l, o, owner);
 	ctx->suspect = true;
@@ -70,17 +71,17 @@ static bool behind(struct locks *l, struct nfs4_lockreq *req)
 {
 	bool yes;
 
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	yes = nfs4_lock_behind_locked(&l->c, req);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	return yes;
 }
 
 static void wake(struct locks *l, const struct nfs_fh *fh, uint64_t start, uint64_t end)
 {
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	nfs4_lock_wake_locked(&l->c, fh, start, end);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 }
 
 static bool is_parked(const struct nfs4_lockreq *req)
@@ -149,7 +150,7 @@ static void an_unlock_wakes_who_is_first(void **state)
 	first = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	second = ask(l, &w[2], f, 3, F_WRLCK, 5, 14);
 	third = ask(l, &w[3], f, 4, F_WRLCK, 20, 29);
-	nfs4_lock_cancel(&l->c, &w[0].op); /* all the others were behind this request */
+	nfs4_lock_cancel(&l->c, &w[0].op, true); /* all the others were behind this request */
 	assert_true(is_due(first));
 	assert_false(is_due(second)); /* behind the first */
 	assert_true(is_due(third));
@@ -175,18 +176,18 @@ static void who_is_woken_while_he_asks_asks_again(void **state)
 	static struct waiter w;
 
 	req = ask(l, &w, f, 1, F_WRLCK, 0, 9);
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	TAILQ_REMOVE(&req->ctx->ready, req, link); /* the LOCK is sent, and denied */
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	assert_true(is_parked(req));
 	assert_false(is_due(req));
-	pthread_mutex_lock(&l->c.locks.lock);
+	mutex_lock(&l->c.locks.lock);
 	req->ctx->nparked--;
 	req->state = NFS4_LR_BUSY; /* once more */
 	nfs4_lock_wake_locked(&l->c, &f->fh, 0, 9);
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
-	pthread_mutex_unlock(&l->c.locks.lock);
+	mutex_unlock(&l->c.locks.lock);
 	assert_true(is_due(req));
 	assert_false(req->again); /* the wake-up counts once */
 	assert_int_equal(req->ctx->nparked, 1);
@@ -267,15 +268,15 @@ static void who_is_cancelled_leaves(void **state)
 	first = ask(l, &w[0], f, 1, F_WRLCK, 0, 9);
 	ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	last = ask(l, &w[2], f, 3, F_RDLCK, 0, 0);
-	nfs4_lock_cancel(&l->c, &w[1].op);
-	nfs4_lock_cancel(&l->c, &w[1].op); /* a second cancel changes nothing */
+	nfs4_lock_cancel(&l->c, &w[1].op, true);
+	nfs4_lock_cancel(&l->c, &w[1].op, true); /* a second cancel changes nothing */
 	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[1].op.error, -EINTR);
 	assert_true(poll(l, 0, &next)); /* though the request is not due */
 	assert_false(poll(l, 0, &next));
-	nfs4_lock_cancel(&l->c, &w[0].op); /* while the request is not parked */
-	assert_false(behind(l, last));	   /* no request is behind one that has gone */
+	nfs4_lock_cancel(&l->c, &w[0].op, true); /* while the request is not parked */
+	assert_false(behind(l, last));		 /* no request is behind one that has gone */
 	assert_true(is_due(last));
 	assert_true(poll(l, 0, &next));
 	assert_false(poll(l, 0, &next));
@@ -286,6 +287,35 @@ static void who_is_cancelled_leaves(void **state)
 	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[2].ended, 0);
+}
+
+/* The LOCK of the first is at the server. */
+static void who_is_interrupted_gets_the_answer(void **state)
+{
+	struct locks *l = *state;
+	struct nfs_open *f = locks_open(l, "f", 1);
+	struct nfs4_lockreq *first, *last;
+	static struct waiter w[2];
+
+	first = ask(l, &w[0], f, 1, F_WRLCK, 0, 9);
+	last = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
+	first->state = NFS4_LR_BUSY;
+	first->asks = true;
+	nfs4_lock_cancel(&l->c, &w[0].op, false);
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[0].ended, 0);
+	assert_false(behind(l, last)); /* but no request waits behind it */
+	assert_true(is_due(last));
+	nfs4_lock_cancel(&l->c, &w[1].op, false); /* nothing of the last one is at the server */
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[1].ended, 1);
+	assert_int_equal(w[1].op.error, -EINTR);
+	nfs4_lock_cancel(&l->c, &w[0].op, true);
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[0].ended, 1);
+	assert_int_equal(w[0].op.error, -EINTR);
+	first->asks = false;
+	first->state = NFS4_LR_READY;
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, locks_setup, locks_teardown)
@@ -301,6 +331,7 @@ int main(void)
 		TEST(a_callback_wakes_whom_it_names),
 		TEST(who_is_due_gets_his_turn),
 		TEST(who_is_cancelled_leaves),
+		TEST(who_is_interrupted_gets_the_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 
 static struct answer a;
 static struct nfs4_server srv;

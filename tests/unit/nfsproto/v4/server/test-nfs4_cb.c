@@ -21,6 +21,7 @@
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
+#include "nfsproto/v4/server/nfs4_join.h"
 #include "transport/log.h"
 
 static const struct nfs4_sessionid session = {"the session"}, other_session = {"another"};
@@ -381,16 +382,16 @@ static void what_may_be_on_its_way_is_put_off(void **state)
 	struct nfs4_slot *slot[2];
 	uint32_t seq = 1;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	nfs4_slots_reset_locked(s, 4);
 	nfs4_slots_open_locked(s);
 	for (int i = 0; i < 2; i++)
 		slot[i] = nfs4_slots_take_locked(s, false);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
-	pthread_mutex_lock(&s->lock); /* the first call is answered */
+	mutex_lock(&s->lock); /* the first call is answered */
 	nfs4_slots_put_locked(s, slot[0], NFS4_SLOT_USED);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
 	assert_int_equal(recall_after(p, seq++, refs, 1), NFS4ERR_BAD_STATEID);
 	/* the client has made no such calls */
@@ -399,9 +400,9 @@ static void what_may_be_on_its_way_is_put_off(void **state)
 	p->user[0].holds = true; /* the delegation is here: no need to wait */
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4_OK);
 	p->user[0].holds = false;
-	pthread_mutex_lock(&s->lock);
+	mutex_lock(&s->lock);
 	nfs4_slots_put_locked(s, slot[1], NFS4_SLOT_USED);
-	pthread_mutex_unlock(&s->lock);
+	mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_BAD_STATEID);
 }
 
@@ -433,9 +434,9 @@ static void slots_are_taken_away_but_one(void **state)
 	} steps[] = {{UINT32_MAX, 8}, {9, 8}, {5, 6}, {7, 6}, {0, 1}, {3, 1}};
 	struct peer *p = *state;
 
-	pthread_mutex_lock(&p->srv.slots.lock);
+	mutex_lock(&p->srv.slots.lock);
 	nfs4_slots_reset_locked(&p->srv.slots, 8);
-	pthread_mutex_unlock(&p->srv.slots.lock);
+	mutex_unlock(&p->srv.slots.lock);
 	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct nfs4_cb_recall_slot_args a = {steps[i].target};
 

@@ -18,6 +18,9 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -128,9 +131,9 @@ static void settle(struct nfs4_server *srv)
 		struct timespec pause = {.tv_nsec = 1000 * 1000};
 
 		nanosleep(&pause, NULL);
-		pthread_mutex_lock(&srv->slots.lock);
+		mutex_lock(&srv->slots.lock);
 		busy = srv->todo || srv->state != NFS4_S_RUNNING;
-		pthread_mutex_unlock(&srv->slots.lock);
+		mutex_unlock(&srv->slots.lock);
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_session.h"
 #include "transport/log.h"
 
 /* Starts a server with this number of connections; NULL with *e set if the start fails; then the

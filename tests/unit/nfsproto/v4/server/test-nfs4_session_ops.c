@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "tests/unit/nfsproto/v4/nfs4-answer.h"
 #include "transport/log.h"
 
