@@ -75,7 +75,7 @@ void help_options(FILE *out)
 	      "  delay_connect           mount at once, programs wait until the server answers\n"
 	      "  grace=N                 seconds that the end may take after SIGTERM, default 8; "
 	      "0: no bound\n"
-	      "  nconnect=N              one connection is used\n"
+	      "  nconnect=N              connections, 1 to 16, default 1\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"
 	      "                          RPC-over-RDMA details\n"
