@@ -51,7 +51,8 @@ void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cr
 	b->op_ended = NULL;
 	b->data = (struct seg_list){.n = 0};
 	b->pending = 0;
-	b->cancelled = b->keep_going = false;
+	b->wish = BATCH_GO_ON;
+	b->keep_going = false;
 	b->first.batch = b;
 	b->first.state = PART_IDLE;
 	b->first.ready = false;
@@ -189,7 +190,7 @@ static bool is_unwanted(struct batch *b, const struct part *p)
 	bool unwanted;
 
 	mutex_lock(&b->lock);
-	unwanted = b->cancelled && !b->keep_going && nfs_op_changes_data(&p->op);
+	unwanted = b->wish != BATCH_GO_ON && !b->keep_going && nfs_op_changes_data(&p->op);
 	mutex_unlock(&b->lock);
 	return unwanted;
 }
@@ -210,14 +211,23 @@ static void submit_part(struct batch *b, struct part *p)
 	nfs_submit(b->client, &p->op);
 }
 
+static void tell_locked(struct batch *b, struct part *p) REQUIRES(b->lock)
+{
+	if (b->keep_going || p->state != PART_PENDING)
+		return;
+	if (b->wish == BATCH_CANCEL)
+		nfs_cancel(&p->op);
+	else if (b->wish == BATCH_INTERRUPT)
+		nfs_interrupt(&p->op);
+}
+
 /* p has been submitted: from now on p can be cancelled. */
 static void submitted_locked(struct batch *b, struct part *p) REQUIRES(b->lock)
 {
 	if (p->state != PART_SUBMITTING) /* p has ended */
 		return;
 	p->state = PART_PENDING;
-	if (b->cancelled && !b->keep_going)
-		nfs_cancel(&p->op);
+	tell_locked(b, p);
 }
 
 void batch_submit(struct batch *b, batch_done_fn *done)
@@ -269,20 +279,30 @@ bool batch_ready(const struct batch *b)
 
 /* --- cancelling ------------------------------------------------------------------------------- */
 
-bool batch_cancel(struct batch *b)
+static bool end_early(struct batch *b, enum batch_wish wish)
 {
 	struct part *p;
 	bool first;
 
 	mutex_lock(&b->lock);
-	first = !b->cancelled;
-	b->cancelled = true;
-	if (first && !b->keep_going)
+	first = b->wish == BATCH_GO_ON;
+	if (b->wish < wish) {
+		b->wish = wish;
 		STAILQ_FOREACH (p, &b->parts, next)
-			if (p->state == PART_PENDING)
-				nfs_cancel(&p->op);
+			tell_locked(b, p);
+	}
 	mutex_unlock(&b->lock);
 	return first;
+}
+
+bool batch_cancel(struct batch *b)
+{
+	return end_early(b, BATCH_CANCEL);
+}
+
+bool batch_interrupt(struct batch *b)
+{
+	return end_early(b, BATCH_INTERRUPT);
 }
 
 void batch_keep_going(struct batch *b)

@@ -18,6 +18,7 @@
  * that the later ones must be done anyway (batch_keep_going()). Every operation still ends, and
  * done is called as usual. An operation that changes a file's data may end late, if the server has
  * the request (nfs_cancel()). A cancelled batch sends no further change without batch_keep_going().
+ * batch_interrupt() does the same with nfs_interrupt(), and may be followed by batch_cancel().
  *
  * Memory. A batch has one part of its own. The owner reserves further parts from the pool before
  * the first step that cannot be undone. So no batch fails half way.
@@ -71,6 +72,9 @@ struct batch_pool {
 	struct part_list free GUARDED_BY(lock);
 };
 
+/* The caller's wish; later values go before earlier ones. */
+enum batch_wish { BATCH_GO_ON, BATCH_INTERRUPT, BATCH_CANCEL };
+
 struct batch {
 	struct batch_pool *pool;
 	struct nfs_client *client;
@@ -86,7 +90,8 @@ struct batch {
 
 	struct mutex lock;
 	unsigned pending GUARDED_BY(lock); /* parts that have not ended, the submitter included */
-	bool cancelled GUARDED_BY(lock), keep_going GUARDED_BY(lock);
+	enum batch_wish wish GUARDED_BY(lock);
+	bool keep_going GUARDED_BY(lock);
 	/* when the last operation ended, on clock_ns(); 0: none has ended */
 	uint64_t ended_ns GUARDED_BY(lock);
 	/* The owner changes the list between steps, under lock, and reads it without. */
@@ -131,8 +136,9 @@ void batch_submit(struct batch *b, batch_done_fn *done);
 /* Is any part ready? */
 bool batch_ready(const struct batch *b);
 
-/* Any thread. False: the batch was cancelled before. */
+/* Any thread. False: the batch was cancelled, or interrupted, before. */
 bool batch_cancel(struct batch *b);
+bool batch_interrupt(struct batch *b);
 /* Later operations must be done even if the batch is cancelled. */
 void batch_keep_going(struct batch *b);
 

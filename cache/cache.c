@@ -48,8 +48,8 @@ struct cache *cache_free(struct cache *c)
 {
 	if (!c)
 		return NULL;
-	assert(TAILQ_EMPTY(&c->ring));
 	mutex_destroy(&c->lock);
+	assert(TAILQ_EMPTY(&c->ring));
 	free(c);
 	return NULL;
 }

@@ -95,6 +95,16 @@ static void foreign_locked(struct filechange *f, const struct fileversion *known
 	f->sizes = f->answered = no_sizes;
 }
 
+/* The server, asked later than for the known version, tells the older v. */
+static void undo_locked(struct filechange *f, const struct fileversion *v) REQUIRES(f->lock)
+{
+	if (!newer(&f->version, v))
+		return;
+	if (newer(&f->version, &f->undone))
+		f->undone = f->version;
+	f->undone_at = clock_ns();
+}
+
 /* The cached data is not, or may not be, of the known version. */
 static void stale_locked(struct filechange *f) REQUIRES(f->lock)
 {
@@ -320,6 +330,9 @@ static enum filechange_by look_locked(
 		return FILECHANGE_PENDING;
 	if (asked <= f->came && !newer(v, &f->version))
 		return FILECHANGE_NONE;
+	if (asked <= f->undone_at && !newer(v, &f->undone))
+		return FILECHANGE_PENDING;
+	undo_locked(f, v);
 	by = touched ? FILECHANGE_ASSUMED : FILECHANGE_FOREIGN;
 	stale_locked(f);
 	if (by == FILECHANGE_FOREIGN)

@@ -25,8 +25,8 @@
  *     look   to an operation without effect on the data (READ, COMMIT, CLOSE, OPEN, GETATTR). Any
  *            difference is FOREIGN, with two exceptions:
  *
- *                PENDING  a WRITE or another change of this mount overlaps, and a later answer
- *                         gives the verdict
+ *                PENDING  a WRITE or another change of this mount overlaps, or the server may have
+ *                         answered before it lost changes: a later answer gives the verdict
  *                ASSUMED  this mount has changed the file otherwise (SETATTR, COPY, a name made or
  *                         removed, a WRITE without an answer)
  *
@@ -59,6 +59,10 @@
  * size lies among the sizes that the server has told with this change attribute, or that WRITEs of
  * this mount have passed. If another client has cut the file to such a size within the tick, data
  * may be written again over the cut. The kernel's client always writes its data again.
+ *
+ * A request may be sent again after such a loss, and the answer to an earlier request may be
+ * handled later. So an answer to a request from before the loss was found shows no other client's
+ * change if its version is no newer than the lost one (filechange.undone). The answer is PENDING.
  *
  * Lock. filechange.lock, a leaf, guards all fields that are not atomic. Any thread may call any
  * function. Times are clock_ns().
@@ -110,6 +114,10 @@ struct filechange {
 	/* Sizes with version.change since another client was last found to have changed the file.
 	 */
 	struct filesizes sizes GUARDED_BY(lock);
+	/* The newest version that a later answer has shown to be gone, and when that answer came.
+	 */
+	struct fileversion undone GUARDED_BY(lock);
+	uint64_t undone_at GUARDED_BY(lock);
 	uint64_t asked GUARDED_BY(lock); /* when the request for the known version was sent */
 	uint64_t came GUARDED_BY(lock);	 /* when the answer with the known version came */
 	/* when the newest request that brought attributes was sent */

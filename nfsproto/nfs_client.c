@@ -482,5 +482,10 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 
 void nfs_cancel(struct nfs_op *op)
 {
-	op->client->backend->cancel(op->client, op);
+	op->client->backend->cancel(op->client, op, true);
+}
+
+void nfs_interrupt(struct nfs_op *op)
+{
+	op->client->backend->cancel(op->client, op, false);
 }

@@ -79,5 +79,9 @@ static inline void nfs_read_let_go(struct nfs_op *op)
  * may have reached the server goes on until the server has answered or can execute it no more. Its
  * caller must wait for that; the op is not begun anew. */
 void nfs_cancel(struct nfs_op *op);
+/* As nfs_cancel(), but an op that asks for a lock ends with the server's answer if the server may
+ * be executing the call. So the caller gets a lock that is granted, and after -EINTR the server
+ * grants none. A later nfs_cancel() of the op ends that wait. */
+void nfs_interrupt(struct nfs_op *op);
 
 #endif

@@ -10,8 +10,8 @@
  *
  * The analysis looks at one function at a time. It tells locks apart by member, not by object: for
  * a guarded member, clang accepts the lock of any object of the type. So LOCK_OF() can name the
- * lock of an object that the annotated one does not point to. The analysis does not follow an
- * address: a function that only walks a guarded list (TAILQ_FIRST(&list)) needs REQUIRES, too.
+ * lock of an object that the annotated one does not point to. The analysis follows a list
+ * (TAILQ_FIRST(&list)), but no other address of a guarded member.
  *
  * If one thread alone changes a guarded member, that thread may read the member without the lock. A
  * small function with NO_LOCK_ANALYSIS then reads the member.

@@ -164,9 +164,9 @@ struct notifier *notifier_start(struct fs *fs)
 	if (!n)
 		return NULL;
 	n->fs = fs;
+	mutex_init(&n->lock);
 	STAILQ_INIT(&n->jobs);
 	STAILQ_INIT(&n->later);
-	mutex_init(&n->lock);
 	clock_cond_init(&n->some);
 	sigfillset(&block);
 	pthread_sigmask(SIG_SETMASK, &block, &before);
@@ -191,6 +191,7 @@ bool notifier_stop(struct notifier *n)
 	pthread_cond_signal(&n->some);
 	mutex_unlock(&n->lock);
 	n->ended = clock_join(n->thread, ending_until(n->fs, STOP_WAIT_NS));
+	mutex_alone(&n->lock); /* only the thread that has ended added to `later` */
 	while (n->ended && (j = STAILQ_FIRST(&n->later))) {
 		STAILQ_REMOVE_HEAD(&n->later, next);
 		drop_job(j);

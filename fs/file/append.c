@@ -28,6 +28,10 @@
  * comes before the WRITE is answered: the writer may look at the file next, and must get its own
  * answer.
  *
+ * The kernel takes no size while a program appends, and none that a thread asked for before an
+ * append ended. Beside appends without a pause a reader has only the kernel's own size. So that
+ * size must not fall behind the file by an append that is in the file, but has failed.
+ *
  * When the answer to an append is lost with a session, the server does not say whether the append
  * was carried out (rnfs-serve does, contrib/serve/state/answers.h). If it was, the data stands at
  * the offset in the WRITE, and the file has grown beyond that offset. So the file is read there:
@@ -35,9 +39,11 @@
  *     other bytes      the data is not in the file: the data is appended again
  *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
  *                      the bytes are this mount's. Then a COMMIT follows, so that no restart can
- *                      lose bytes with an unseen verifier. Otherwise another client may have
- *                      appended the same: the program is told EIO, and the log names the file.
- *                      (NFSv3 would put the bytes at the same place again in any case)
+ *                      lose bytes with an unseen verifier. (NFSv3 would put the bytes at the
+ *                      same place again in any case.) Otherwise another client may have
+ *                      appended the same, and the log names the file. If all bytes are there,
+ *                      write(2) succeeds after a COMMIT, and the kernel's size counts the bytes;
+ *                      fsync(2) and close(2) fail with EIO. If some are there, write(2) fails
  *
  * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */
@@ -180,24 +186,38 @@ static void append_fails(struct request *r, int error)
 	append_end(r, error);
 }
 
-static void append_unknown(struct request *r, const char *why)
+static void warn_of_doubt(struct request *r, const char *why, const char *fails)
 {
 	struct inode *ino = r->file->inode;
 	char path[LOST_PATH_MAX];
 
 	lost_path(r->fs, ino, path, sizeof(path));
 	log_always_warn("the server's answer to an append to %s (file %llu) is lost, and %s: the "
-			"append may or may not be in the file, and fails with EIO",
-		path, (unsigned long long)ino->fileid, why);
+			"append may or may not be in the file, and %s with EIO",
+		path, (unsigned long long)ino->fileid, why, fails);
+}
+
+static void append_unknown(struct request *r, const char *why)
+{
+	warn_of_doubt(r, why, "fails");
 	append_fails(r, -EIO);
 }
 
+#define MAY_BE_OTHERS "another client may have appended the same bytes"
+
+/* The bytes are in the file, safely. */
 static void compare_committed(struct request *r)
 {
-	if (r->batch.first.op.error)
+	if (r->batch.first.op.error) {
 		append_fails(r, r->batch.first.op.error);
-	else
-		append_took(r, io_of(r)->append.at, io_of(r)->append.compared);
+		return;
+	}
+	if (!io_of(r)->append.ours) {
+		warn_of_doubt(r, MAY_BE_OTHERS, "fsync or close fails");
+		if (r->fuse) /* else the program was killed */
+			filedata_lost(&r->file->inode->data, -EIO);
+	}
+	append_took(r, io_of(r)->append.at, io_of(r)->append.compared);
 }
 
 static void compare_commit(struct request *r)
@@ -250,10 +270,10 @@ static void compare_step(struct request *r)
 	data_put(r->fs, buf);
 	if (!same || !io_of(r)->append.compared)
 		append_send(r);
-	else if (io_of(r)->append.ours) /* all bytes, or as many as there was room for */
-		compare_commit(r);
+	else if (io_of(r)->append.ours || io_of(r)->append.compared == part_len(r))
+		compare_commit(r); /* all bytes, or as many as there was room for */
 	else
-		append_unknown(r, "another client may have appended the same bytes");
+		append_unknown(r, MAY_BE_OTHERS);
 }
 
 /* A descriptor for writing only does not prove that its owner may read: the server decides. */

@@ -32,7 +32,8 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 		mine->owner = owner;
 		mine->file = f;
 		mine->pid = pid;
-		mine->flushed = mine->local_since = 0;
+		mine->flushed = mine->local_since = mine->last = 0;
+		mine->first = UINT64_MAX;
 		LIST_INSERT_HEAD(&ino->locks.owners, mine, link);
 	}
 	mutex_unlock(&ino->lock);
@@ -75,6 +76,34 @@ void locker_granted(struct file *f, uint64_t owner, uint64_t since)
 		if (l->owner == owner && l->file == f)
 			l->local_since = since;
 	mutex_unlock(&ino->lock);
+}
+
+void locker_excludes(struct file *f, uint64_t owner, uint64_t first, uint64_t last)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+
+	mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->locks.owners, link) {
+		if (l->owner != owner || l->file != f)
+			continue;
+		l->first = first < l->first ? first : l->first;
+		l->last = last > l->last ? last : l->last;
+	}
+	mutex_unlock(&ino->lock);
+}
+
+bool locker_may_weaken(struct inode *ino, uint64_t owner, uint64_t first, uint64_t last)
+{
+	struct locker *l;
+
+	mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->locks.owners, link)
+		if (l->owner == owner && l->first <= l->last && first <= l->last &&
+			last >= l->first)
+			break;
+	mutex_unlock(&ino->lock);
+	return l;
 }
 
 bool locker_all_local(struct inode *ino, uint64_t since)

@@ -38,6 +38,10 @@ bool locker_any(struct inode *ino);
 /* The lock that owner asked for through f was granted: by this mount, while `since` was
  * deleg_alone_since(), or (0) by the server. */
 void locker_granted(struct file *f, uint64_t owner, uint64_t since);
+/* The granted lock of [first, last] is exclusive. */
+void locker_excludes(struct file *f, uint64_t owner, uint64_t first, uint64_t last);
+/* May a shared lock of [first, last] replace an exclusive one of owner? */
+bool locker_may_weaken(struct inode *ino, uint64_t owner, uint64_t first, uint64_t last);
 /* Does the server know of none of the locks on ino? since: deleg_alone_since(). True also without
  * any lock. */
 bool locker_all_local(struct inode *ino, uint64_t since);

@@ -55,11 +55,11 @@ struct silly_names *silly_names_free(struct silly_names *s)
 
 	if (!s)
 		return NULL;
+	mutex_destroy(&s->lock);
 	while ((left = SLIST_FIRST(&s->left))) {
 		SLIST_REMOVE_HEAD(&s->left, link);
 		free(left);
 	}
-	mutex_destroy(&s->lock);
 	free(s);
 	return NULL;
 }

@@ -60,13 +60,13 @@ struct request_pool *request_pool_free(struct request_pool *p)
 
 	if (!p)
 		return NULL;
+	mutex_destroy(&p->lock);
 	while ((r = SLIST_FIRST(&p->free))) {
 		SLIST_REMOVE_HEAD(&p->free, free);
 		batch_finish(&r->batch);
 		free(r);
 	}
 	batch_pool_finish(&p->parts);
-	mutex_destroy(&p->lock);
 	free(p);
 	return NULL;
 }
@@ -159,6 +159,13 @@ static void kill_request(struct request *r)
 		stats_add(&r->fs->stats.interrupts, 1);
 }
 
+static void interrupt_request(struct request *r)
+{
+	atomic_store(&r->fate.interrupted_ns, clock_ns());
+	if (batch_interrupt(&r->batch))
+		stats_add(&r->fs->stats.interrupts, 1);
+}
+
 /* r goes on, but the kernel must not wait longer. */
 static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests->lock)
 {
@@ -214,6 +221,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->fate.armed = false;
 	atomic_store(&r->fate.watched, false);
 	r->fate.any_signal = false;
+	atomic_store(&r->fate.interrupted_ns, 0);
 	r->account.unique = 0;
 	if (fuse)
 		account_take(&r->account);
@@ -332,22 +340,19 @@ void request_submit(struct request *r, request_step_fn *step)
 
 /* --- interrupts ------------------------------------------------------------------------------- */
 
-static bool is_fatal(const struct request *r)
-{
-	enum process_fate fate = r->fate.any_signal ? PROCESS_KILLED : process_fate(r->pid);
-
-	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
-}
-
 /* libfuse holds the request's lock, so request_take_fuse() waits for the end of this function. So
  * the request cannot be answered here. */
 static void on_interrupt(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
+	enum process_fate fate = process_fate(r->pid);
 
-	if (!is_fatal(r))
+	if (fate != PROCESS_KILLED && r->fate.any_signal)
+		interrupt_request(r);
+	else if (fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN)
+		kill_request(r);
+	else
 		return;
-	kill_request(r);
 	if (!atomic_load(&r->fate.watched) && !atomic_load(&r->late.lasts))
 		return;
 	atomic_store(&r->fate.gone, true);
@@ -449,6 +454,18 @@ static void kill_overdue_locked(
 	}
 }
 
+static void cancel_interrupted_locked(struct request_pool *p, uint64_t now) REQUIRES(p->lock)
+{
+	struct request *r;
+
+	TAILQ_FOREACH (r, &p->live, live) {
+		uint64_t since = atomic_load(&r->fate.interrupted_ns);
+
+		if (since && clock_age(now, since) >= LONG_WAIT_NS)
+			kill_request(r);
+	}
+}
+
 /* Ends the requests that have timed out. Otherwise the kernel would end the mount because of one of
  * them. */
 static void end_timed_out_locked(struct request_pool *p, uint64_t now) REQUIRES(p->lock)
@@ -538,6 +555,7 @@ bool request_check_killed(struct request_pool *p)
 	mutex_lock(&p->lock);
 	if (w)
 		kill_overdue_locked(p, now, w, n);
+	cancel_interrupted_locked(p, now);
 	end_timed_out_locked(p, now);
 	hurry = in_hurry_locked(p, now);
 	mutex_unlock(&p->lock);

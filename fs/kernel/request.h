@@ -17,8 +17,9 @@
  * Interrupts. The kernel sends INTERRUPT for any signal, but only a fatal signal may abandon a
  * request: a program does not expect EINTR from calls on NFS, and does not restart such calls. So
  * an interrupted request is cancelled in two cases only: its process is being killed (process.h),
- * or the request waits for a lock, which any signal ends. The kernel sends no INTERRUPT for some
- * waits (direct I/O, FLUSH of a process that ends), and never a second one. So
+ * or the request waits for a lock, which any signal ends. If the process lives on, the answer to a
+ * LOCK at the server is awaited for a second (nfs_interrupt()). The kernel sends no INTERRUPT for
+ * some waits (direct I/O, FLUSH of a process that ends), and never a second one. So
  * request_check_killed() looks at the processes of all requests that have waited long. A process
  * that ends by itself gets some seconds for its FLUSH: the process can no longer be killed. Data
  * that is not committed by then is committed when the file is released.
@@ -90,8 +91,10 @@ struct request_fate {
 	bool armed;
 	/* the request waits for another event than the server's answer (request_watch()) */
 	atomic_bool watched;
-	/* any signal cancels the request, not only a fatal one; constant once submitted */
+	/* any signal ends the request, not only a fatal one; constant once submitted */
 	bool any_signal;
+	/* any_signal: when a signal that is not fatal came, on clock_ns(); 0: none has come */
+	_Atomic uint64_t interrupted_ns;
 	bool keeps_going; /* request_keep_going(); then fuse is under the pool's lock */
 };
 
@@ -213,10 +216,11 @@ void request_free(struct request *r);
  * the name is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests of processes that are being killed, after a wait of a second or more, and
- * requests that have timed out (request_pool_limit()), and marks all of them GONE. To be called
- * about once a second. True: a process being killed was found in the last two seconds. Such a
- * process may have more requests, one after the other, so the caller calls again in some 20 ms. */
+/* Cancels requests that were interrupted a second ago or more. Cancels requests of processes that
+ * are being killed, after a wait of a second or more, and requests that have timed out
+ * (request_pool_limit()), and marks those two kinds GONE. To be called about once a second. True: a
+ * process being killed was found in the last two seconds. Such a process may have more requests,
+ * one after the other, so the caller calls again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {

@@ -26,6 +26,7 @@ void fs_free_handles(struct fs *fs)
 {
 	struct handle *h;
 
+	mutex_alone(&fs->handles_lock); /* the mount has ended */
 	while ((h = LIST_FIRST(&fs->handles))) {
 		LIST_REMOVE(h, link);
 		h->free(h);

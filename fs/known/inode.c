@@ -124,12 +124,12 @@ struct inode *inode_unref(struct inode *ino)
 
 	/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
+		mutex_destroy(&ino->lock);
 		while ((l = LIST_FIRST(&ino->locks.owners))) {
 			/* the mount ended before the close of these owners */
 			LIST_REMOVE(l, link);
 			free(l);
 		}
-		mutex_destroy(&ino->lock);
 		attrs_finish(&ino->attrs);
 		view_finish(&ino->view);
 		dirnames_finish(&ino->dirnames);

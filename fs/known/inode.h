@@ -55,6 +55,9 @@ struct locker {
 	/* since when the server knows of none of the owner's locks: deleg_alone_since() at the time
 	 * of the lock; 0: the server knows of some */
 	uint64_t local_since;
+	/* From the first to the last byte that the owner has locked alone through file; first >
+	 * last: none. */
+	uint64_t first, last;
 };
 
 struct inode {

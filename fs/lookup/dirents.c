@@ -158,11 +158,13 @@ void dirents_untaken(struct dirents *out)
 
 bool dirents_have_attr(struct fs *fs, const struct listing *l)
 {
-	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: the pages do not change */
 	unsigned n = 0, good = 0;
+	const struct page *p;
 	struct nfs_attr attr;
 	uint64_t asked;
 
+	mutex_alone(&l->lock); /* l is whole: the pages do not change */
+	p = TAILQ_FIRST(&l->pages);
 	if (is_young(fs, clock_age(clock_ns(), l->asked)))
 		return true;
 	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {

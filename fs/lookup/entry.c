@@ -43,9 +43,10 @@ static bool tell(struct fs *fs, struct inode *ino, const struct told *told, bool
 	do {
 		newest.writes = atomic_load(&ino->view.writes);
 		now->size = size;
-		/* the thread that noted the attributes may not have handled the data yet */
+		/* The thread that noted the attributes may not have handled the data yet. The
+		 * attributes may be from before told->asked. */
 		if (attrs_newer(&ino->attrs, now, &newest.asked))
-			change_told(ino, now, asked);
+			change_told(ino, now, asked < newest.asked ? asked : newest.asked);
 		size = now->size;
 		now->size = flush_size(ino, size, asked);
 		if (change_goes_astray(fs, ino, told))

@@ -293,12 +293,18 @@ static void checked(struct request *r)
 	list_on(r);
 }
 
+static bool has_two_pages(const struct listing *l)
+{
+	mutex_alone(&l->lock); /* l is whole: the pages do not change */
+	return TAILQ_NEXT(TAILQ_FIRST(&l->pages), link);
+}
+
 /* True: the server is asked whether the directory has changed, because a listing is kept that would
  * need more than one answer to fetch again. */
 static bool check(struct request *r)
 {
 	struct listing *l = kept(r);
-	bool large = l && TAILQ_NEXT(TAILQ_FIRST(&l->pages), link);
+	bool large = l && has_two_pages(l);
 
 	listing_unref(r->fs, r->dir, l);
 	if (large) {

@@ -5,8 +5,9 @@
  * kernel's NFS client.
  *
  * Caches agree at locks. Before an unlock is sent, written data is on the server, and safe there.
- * Before a lock is asked for, written data is on the server: the new lock may be weaker than the
- * old one (F_RDLCK for F_WRLCK). After a lock is granted, the daemon invalidates the kernel's pages
+ * The same holds before a shared lock replaces an exclusive one: the next reader on another client
+ * must not lose sight of the data in a restart of the server. Before any other lock is asked for,
+ * written data is on the server. After a lock is granted, the daemon invalidates the kernel's pages
  * and attributes of the file before answering. The invalidation may wait for pages that are being
  * read. So a separate thread invalidates (inval.h): not a worker, which may have to fetch that
  * READ, and not a progress thread, which has to answer the READ. The invalidation also makes the
@@ -19,7 +20,8 @@
  * invalidated at one lock since the delegation.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; other waits only at a fatal
- * signal.
+ * signal. But if the server has the LOCK, the process gets the answer: after EINTR another process
+ * may try the lock at once, and must not be refused because of that LOCK.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -126,8 +128,11 @@ static void lock_done(struct request *r)
 	if (!locker_add(r->file, lock_of(r)->owner, lock_of(r)->pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
-	if (op->u.lock.type == F_WRLCK) /* before older attributes are invalidated */
+	if (op->u.lock.type == F_WRLCK) {
+		/* before older attributes are invalidated */
 		turn_begin(r->file->inode, r->pid);
+		locker_excludes(r->file, lock_of(r)->owner, lock_of(r)->start, lock_of(r)->end);
+	}
 	locker_granted(r->file, lock_of(r)->owner, lock_of(r)->since);
 	if (finds) {
 		lock_granted(r);
@@ -168,7 +173,11 @@ static void unlock_begin(struct request *r)
 
 static void lock_begin(struct request *r)
 {
-	if (!waits(r, WRITTEN, lock))
+	const struct lock_state *l = lock_of(r);
+	bool weakens =
+		l->type == F_RDLCK && locker_may_weaken(r->file->inode, l->owner, l->start, l->end);
+
+	if (!waits(r, weakens ? STABLE : WRITTEN, lock))
 		lock(r);
 }
 

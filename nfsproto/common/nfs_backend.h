@@ -41,7 +41,8 @@ struct nfs_backend {
 	/* nfs_submit() of an op that passed the checks. op->client, error and the back end's
 	 * members have their initial values. */
 	void (*submit)(struct nfs_client *c, struct nfs_op *op);
-	void (*cancel)(struct nfs_client *c, struct nfs_op *op);
+	/* nfs_cancel(); at_once false: nfs_interrupt(). */
+	void (*cancel)(struct nfs_client *c, struct nfs_op *op, bool at_once);
 	/* nfs_deleg_holds() etc.; NULL: the version has no delegations. id is not 0. */
 	bool (*deleg_holds)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 	struct nfs_open *(*deleg_open)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,

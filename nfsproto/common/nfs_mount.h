@@ -101,7 +101,10 @@ struct nfs_mount_params {
 	enum nfs_idmap idmap;	  /* v4 */
 	const char *idmap_domain; /* NULL: from /etc/idmapd.conf, or else the host's domain */
 	unsigned connect_ms, timeo_ms, retrans;
-	unsigned nconnect; /* connections, at most RPC_PATHS_MAX; 0: 1 */
+	/* connections, and addresses of the server (NFSv4) that they go to, at most RPC_PATHS_MAX;
+	 * 0:
+	 * 1 */
+	unsigned nconnect, max_connect;
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;

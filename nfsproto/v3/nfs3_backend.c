@@ -178,12 +178,12 @@ static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	atomic_init(&c->next_verf, 0);
 	atomic_init(&c->no_plus, false);
 	atomic_init(&c->no_exclusive, false);
+	mutex_init(&c->lock);
 	TAILQ_INIT(&c->delayed);
 	LIST_INIT(&c->opens);
 	TAILQ_INIT(&c->relying);
 	mutex_init(&c->news_lock);
 	rpc_paths_init(&c->paths);
-	mutex_init(&c->lock);
 	clock_cond_init(&c->wake);
 }
 
@@ -368,10 +368,10 @@ static void nfs3_submit(struct nfs_client *base, struct nfs_op *op)
 		nfs3_task_start(c, op);
 }
 
-static void nfs3_cancel(struct nfs_client *base, struct nfs_op *op)
+static void nfs3_cancel(struct nfs_client *base, struct nfs_op *op, bool at_once)
 {
 	if (op->type == NFS_LOCK || op->type == NFS_LOCKT)
-		nfs3_nlm_cancel(nfs3_client(base), op);
+		nfs3_nlm_cancel(nfs3_client(base), op, at_once);
 	else
 		nfs3_task_cancel(nfs3_client(base), op);
 }

@@ -178,7 +178,7 @@ void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
 	}
 }
 
-void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op)
+void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op, bool at_once)
 {
 	struct nfs3_nlm *n = c->nlm;
 
@@ -186,9 +186,10 @@ void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op)
 		return;
 	mutex_lock(&n->lock);
 	op->be.v3.cancelled = true;
-	if (n->current == op)
+	if (n->current == op && at_once)
 		atomic_store_explicit(&n->stop, true, memory_order_relaxed);
-	eventfd_write(n->abort_fd, 1);
+	if (n->current != op || at_once)
+		eventfd_write(n->abort_fd, 1);
 	op->due_ns = 0;
 	pthread_cond_signal(&n->wake);
 	mutex_unlock(&n->lock);
@@ -209,11 +210,11 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 		return -EIO;
 	}
 	nfs3_held_open(&n->held, n->nsm.fd, n->nsm.digits, n->nsm.former);
+	mutex_init(&n->lock);
 	TAILQ_INIT(&n->queue);
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)
 		LIST_INIT(&n->bucket[i]);
 	atomic_init(&n->stop, false);
-	mutex_init(&n->lock);
 	clock_cond_init(&n->wake);
 	return 0;
 }

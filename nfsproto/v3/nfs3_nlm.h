@@ -17,6 +17,7 @@ void nfs3_nlm_start(struct nfs3_client *c);
 void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until);
 /* An NFS_LOCK or NFS_LOCKT. */
 void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op);
-void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op);
+/* at_once false: nfs_interrupt(). */
+void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op, bool at_once);
 
 #endif

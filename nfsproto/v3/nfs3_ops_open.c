@@ -86,6 +86,7 @@ void nfs3_open_close_all(struct nfs3_client *c)
 {
 	struct nfs_open *o;
 
+	mutex_alone(&c->lock); /* the mount ends, and no op is left */
 	while ((o = LIST_FIRST(&c->opens)))
 		nfs3_open_close(c, o);
 }

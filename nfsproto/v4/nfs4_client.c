@@ -272,12 +272,12 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		submit(c, op);
 }
 
-static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
+static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op, bool at_once)
 {
 	struct nfs4_client *c = nfs4_client(base);
 
 	if (op->type == NFS_LOCK) {
-		nfs4_lock_cancel(c, op);
+		nfs4_lock_cancel(c, op, at_once);
 		return;
 	}
 	if (op->type != NFS_OPEN && op->type != NFS_CLOSE) {

@@ -81,15 +81,18 @@ static void write_version(struct outside *f)
 	sched_event("on the server %s: version %u is there", f->name, f->done);
 }
 
-/* A power cut in the middle may take bytes, since the program on the server goes on. */
+/* A power cut in the middle may take bytes, since the program on the server goes on. The file is
+ * made in its place: fsync(2) of a new file covers its name, but no later rename(2). */
 static void write_first(struct outside *f)
 {
 	unsigned cuts;
 
+	f->begun = 1;
 	do {
 		cuts = disk_power_cuts();
-		write_version(f);
+		write_file(f->path, f->begun, 0);
 	} while (disk_power_cuts() != cuts);
+	f->done = f->begun;
 }
 
 static void begin(const struct stage *s)

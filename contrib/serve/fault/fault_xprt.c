@@ -342,7 +342,8 @@ static void fault_destroy(struct rpc_xprt *x)
 {
 	struct fault_xprt *f = fault_of(x);
 
-	assert(TAILQ_EMPTY(&f->seen)); /* each request holds a reference on x */
+	mutex_alone(&f->lock); /* each request holds a reference on x */
+	assert(TAILQ_EMPTY(&f->seen));
 	f->inner->destroy(x);
 	fault_rdma_free(f->rdma);
 	mutex_destroy(&f->lock);

@@ -74,11 +74,11 @@ struct dir_cache *dir_cache_free(struct dir_cache *dc)
 
 	if (!dc)
 		return NULL;
+	mutex_destroy(&dc->lock);
 	while ((ds = TAILQ_FIRST(&dc->streams)) != NULL) {
 		TAILQ_REMOVE(&dc->streams, ds, link);
 		stream_free(ds);
 	}
-	mutex_destroy(&dc->lock);
 	free(dc);
 	return NULL;
 }

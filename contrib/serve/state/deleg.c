@@ -47,13 +47,13 @@ struct delegs *delegs_free(struct delegs *d)
 
 	if (!d)
 		return NULL;
+	mutex_destroy(&d->lock);
 	while ((n = STAILQ_FIRST(&d->recalls)) != NULL) {
 		STAILQ_REMOVE_HEAD(&d->recalls, link);
 		free(n);
 	}
 	if (d->watches >= 0)
 		close(d->watches);
-	mutex_destroy(&d->lock);
 	free(d);
 	return NULL;
 }

@@ -89,12 +89,12 @@ struct grace *grace_free(struct grace *g)
 
 	if (!g)
 		return NULL;
+	mutex_destroy(&g->lock);
 	while ((e = LIST_FIRST(&g->entries)) != NULL) {
 		LIST_REMOVE(e, link);
 		free(e);
 	}
 	pthread_cond_destroy(&g->begun);
-	mutex_destroy(&g->lock);
 	free(g);
 	return NULL;
 }

@@ -183,7 +183,7 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 }
 
 static void prepare_notice_locked(struct state *s, struct obj *o, const struct waiter *w)
-	REQUIRES(o->lock)
+	REQUIRES(o->lock, s->waits->lock)
 {
 	struct notice *n;
 

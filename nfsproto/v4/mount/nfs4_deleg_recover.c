@@ -156,8 +156,9 @@ static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state,
 }
 
 /* The RETURNING write delegation with the lowest number above `after`. Returns a copy, because the
- * delegation belongs to its op, which may end. */
-static bool next_returning(struct nfs4_client *c, uint64_t after, struct nfs4_deleg *copy)
+ * delegation belongs to its op, which may end. *opens: there are local opens. */
+static bool next_returning(
+	struct nfs4_client *c, uint64_t after, struct nfs4_deleg *copy, bool *opens)
 {
 	struct nfs4_deleg *d, *found = NULL;
 
@@ -166,8 +167,10 @@ static bool next_returning(struct nfs4_client *c, uint64_t after, struct nfs4_de
 		if (d->type == OPEN_DELEGATE_WRITE && d->id > after &&
 			(!found || d->id < found->id))
 			found = d;
-	if (found)
+	if (found) {
 		*copy = *found;
+		*opens = !TAILQ_EMPTY(&found->opens);
+	}
 	mutex_unlock(&c->lock);
 	return found;
 }
@@ -200,10 +203,11 @@ static void reclaim_returning(struct nfs4_client *c)
 {
 	struct nfs4_deleg copy = {.id = 0};
 	struct nfs4_sync s;
-	bool given;
+	bool opens, given;
 
-	while (!nfs4_server_quitting(c->srv, &c->user) && next_returning(c, copy.id, &copy)) {
-		if (TAILQ_EMPTY(&copy.opens) && !nfs4_lock_any_local(c, &copy.fh))
+	while (!nfs4_server_quitting(c->srv, &c->user) &&
+		next_returning(c, copy.id, &copy, &opens)) {
+		if (!opens && !nfs4_lock_any_local(c, &copy.fh))
 			continue;
 		given = ask_again(c, &copy, &s);
 		resume(c, copy.id, given ? &s : NULL);

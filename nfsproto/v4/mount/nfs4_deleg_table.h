@@ -41,7 +41,7 @@ struct nfs4_deleg {
 	struct lock_range range;
 };
 
-void nfs4_deleg_init(struct nfs4_client *c, enum nfs_delegations wanted);
+void nfs4_deleg_init(struct nfs4_client *c, enum nfs_delegations wanted) REQUIRES(c->lock);
 /* Frees all; no op may be under way. */
 void nfs4_deleg_finish(struct nfs4_client *c) REQUIRES(c->lock);
 /* The delegation that an OPEN with that access, about to be encoded, should ask for.

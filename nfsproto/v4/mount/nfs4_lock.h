@@ -10,11 +10,13 @@
  *
  * A request is one NFS_LOCK. As with opens, the request runs as an own op. So a cancelled user is
  * answered at once, while the request goes on until any lock that the server has granted is given
- * back.
+ * back. An interrupted user whose LOCK is under way waits for the answer, and gets a lock that is
+ * granted. So after -EINTR the server does not grant that LOCK, and does not deny another client's
+ * LOCK because of it.
  *
  *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
  *        |           ^         |            \-> user gone: the granted lock is given back
- *        |           |         |--denied-----> no wait: -EAGAIN
+ *        |           |         |--denied-----> no wait: -EAGAIN; interrupted: -EINTR
  *        \--behind   |         v
  *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
  *                    \---------/
@@ -135,6 +137,7 @@ struct nfs4_lockreq {
 	unsigned polls;	   /* number of "denied" answers */
 	unsigned disowned; /* times that the server did not know the state */
 	uint32_t status;   /* own ended with this nfsstat4, for nfs4_lockreq.c to judge; or 0 */
+	bool interrupted;  /* the user wants no lock from a later LOCK */
 };
 
 #endif

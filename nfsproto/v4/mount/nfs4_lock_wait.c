@@ -23,8 +23,8 @@ bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *r
 	TAILQ_FOREACH (w, &c->locks.waiters, wait_link) {
 		if (w == req)
 			return false;
-		if (w->user && w->ctx != req->ctx && w->start <= req->end && w->end >= req->start &&
-			(w->type == F_WRLCK || req->type == F_WRLCK) &&
+		if (nfs4_lock_wanted(w) && w->ctx != req->ctx && w->start <= req->end &&
+			w->end >= req->start && (w->type == F_WRLCK || req->type == F_WRLCK) &&
 			nfs_fh_equal(&w->ctx->fh, &req->ctx->fh))
 			return true;
 	}

@@ -10,6 +10,11 @@
 
 #define NFS4_LOCK_BEHIND_MS 5000u /* after this time a request behind others asks all the same */
 
+/* Does the user of req still want the lock? */
+static inline bool nfs4_lock_wanted(const struct nfs4_lockreq *req)
+{
+	return req->user && !req->interrupted;
+}
 /* Has an older waiter asked for a lock that conflicts with req? */
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req)
 	REQUIRES(c->locks.lock);

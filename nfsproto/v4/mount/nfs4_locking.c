@@ -102,16 +102,20 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
 	nfs4_lockctx_unref(c, ctx);
 }
 
-void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
+void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op, bool at_once)
 {
 	struct nfs4_lockreq *req;
 
 	mutex_lock(&c->locks.lock);
 	req = op->be.v4.lock;
 	if (req) {
-		nfs4_lockreq_take_user_locked(req);
+		at_once |= req->state != NFS4_LR_BUSY || !req->asks;
+		req->interrupted = true;
 		/* no request waits behind req any more */
 		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
+	}
+	if (req && at_once) {
+		nfs4_lockreq_take_user_locked(req);
 		mutex_lock(&c->srv->slots.lock);
 		c->srv->poll_wanted = true;
 		nfs4_task_end_later_locked(c->srv, op, -EINTR);

@@ -9,9 +9,10 @@
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
-/* Takes a user's NFS_LOCK, and cancels one that waits. An unlock goes on without its user. */
+/* Takes a user's NFS_LOCK, and cancels one that waits. An unlock goes on without its user. at_once
+ * false: a user whose call is under way gets the server's answer (nfs_interrupt()). */
 void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op);
-void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op);
+void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op, bool at_once);
 /* The state manager runs requests that are due. True if there was one; otherwise lowers *next to
  * the time when one will be. */
 bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);

@@ -4,10 +4,10 @@
  * nfs4_lockreq: the life of a request for a lock (nfs4_lock.h); contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
- * the request, nfs4_lock_cancel(). A request without a user sends no LOCK that asks for a new lock.
- * If its last LOCK was granted, or the answer is unknown, the request goes on as GIVING BACK. The
- * request ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
- * attempts.
+ * the request, nfs4_lock_cancel(). A request without a user, or with an interrupted one, sends no
+ * LOCK that asks for a new lock. If the last LOCK of a request without a user was granted, or the
+ * answer is unknown, the request goes on as GIVING BACK. The request ends when the server's locks
+ * agree again with the context's ranges, or after DOUBT_MAX attempts.
  */
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 
@@ -298,11 +298,12 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool parked = false, stopping;
+	int error = -EAGAIN;
 
 	mutex_lock(&c->locks.lock);
 	stopping = nfs4_server_quitting(
 		c->srv, &c->user); /* if not, nfs4_lock_abort() is still to come */
-	if (req->own.u.lock.wait && req->user && !stopping) {
+	if (req->own.u.lock.wait && nfs4_lock_wanted(req) && !stopping) {
 		unsigned ms = poll_ms(req->polls++);
 
 		ctx->busy = NULL;
@@ -312,10 +313,12 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 			ms = NFS4_LOCK_BEHIND_MS;
 		nfs4_lock_park_locked(c, req, ms);
 		parked = true;
+	} else if (req->own.u.lock.wait) {
+		error = req->interrupted ? -EINTR : -ENOTCONN;
 	}
 	mutex_unlock(&c->locks.lock);
 	if (!parked) {
-		nfs4_lockreq_end(c, req, stopping && req->own.u.lock.wait ? -ENOTCONN : -EAGAIN);
+		nfs4_lockreq_end(c, req, error);
 		return;
 	}
 	nfs4_lockreq_run(c, ctx);
@@ -449,7 +452,7 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 		return true;
 	}
 	*error = -EINTR;
-	if (req->type != F_UNLCK && !req->user && !req->doubtful)
+	if (req->type != F_UNLCK && !nfs4_lock_wanted(req) && !req->doubtful)
 		return false;
 	if (!ctx->have_stateid && !ctx->ranges.n && !ctx->lost.n && ctx->open != req->open)
 		*due = rebind_locked(ctx, req->open);
@@ -504,7 +507,7 @@ void nfs4_lockreq_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	}
 	way = nfs4_lock_way_locked(c, req);
 	if (way == NFS4_LW_WAIT && !nfs4_server_quitting(c->srv, &c->user)) {
-		if (req->user || req->type == F_UNLCK) {
+		if (nfs4_lock_wanted(req) || req->type == F_UNLCK) {
 			nfs4_lock_stall_locked(c);
 			mutex_unlock(&c->locks.lock);
 			return;

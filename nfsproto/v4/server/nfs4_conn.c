@@ -83,12 +83,15 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 	return 0;
 }
 
-int nfs4_conn_more(struct nfs4_server *srv, struct err *e)
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
 {
 	struct rpc_client_params rp = srv->rp;
 	struct rpc_client *rpc;
 
 	rp.ctx = &srv->conn[srv->nconns];
+	rp.peer = a->ss;
+	rp.peer_len = a->len;
+	rp.first_ms = ms;
 	rpc = rpc_client_new(&rp, e);
 	if (!rpc)
 		return -1;

@@ -10,9 +10,9 @@
 
 /* Makes the first connection. 0, or -1 with *e set, as nfs_connect(). */
 int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
-/* Makes one more connection, to the address of the first. It is not bound to the session. 0, or -1
- * with *e set. Blocks, as rpc_client_new(). */
-int nfs4_conn_more(struct nfs4_server *srv, struct err *e);
+/* Makes one more connection, to a. It is not bound to the session. 0, or -1 with *e set. Blocks for
+ * ms at most. */
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e);
 /* Ends the last connection. */
 void nfs4_conn_drop(struct nfs4_server *srv);
 /* Ends all calls under way. */

@@ -183,14 +183,23 @@ static void bind_conn(struct nfs4_conn *conn)
 
 	if (srv->nconns > 1 && !rpc_client_is_up(conn->rpc))
 		return; /* reconnected() asks again */
-	if (nfs4_sync_bind(conn, &s, bind_ms(srv)) == 0)
+	if (nfs4_sync_bind(conn, &s, bind_ms(srv)) == 0) {
+		conn->refused = 0;
 		return;
-	if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
+	}
+	/* A server that refuses a fresh session, too, is another one by now. conn stays held
+	 * back. */
+	if ((s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION) &&
+		srv->nconns > 1 && conn->refused++)
+		log_warn("%s: connection %td leads to a server without the session", srv->name,
+			conn - srv->conn);
+	else if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
 		nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (s.status)
 		log_ctrl("%s: BIND_CONN_TO_SESSION was answered %s", srv->name,
 			nfs4_status_name(s.status));
-	if (srv->nconns > 1 && (!s.status || nfs4_recover_undecided(s.status)))
+	if (srv->nconns > 1 &&
+		(!s.status || s.status == NFS4ERR_DELAY || s.status == NFS4ERR_GRACE))
 		bind_later(conn);
 }
 

@@ -69,6 +69,14 @@ void nfs4_server_finish(struct nfs4_server *srv)
 	nfs4_slots_finish(&srv->slots);
 }
 
+/* The connections that p asks for, at most. */
+static unsigned connections(const struct nfs_mount_params *p)
+{
+	unsigned n = p->nconnect > p->max_connect ? p->nconnect : p->max_connect;
+
+	return n < 1 ? 1 : n > NFS4_CONNS ? NFS4_CONNS : n;
+}
+
 struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const struct nfs4_kind *kinds)
 {
 	struct nfs4_server *srv = calloc(1, sizeof(*srv));
@@ -82,13 +90,11 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	srv->cred = p->cred;
 	snprintf(srv->name, sizeof(srv->name), "%s", p->host);
 	srv->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;
-	if (p->nconnect > 1)
-		srv->slots_wanted *= p->nconnect;
+	srv->slots_wanted *= connections(p);
 	if (srv->slots_wanted > NFS4_MAX_SLOTS)
 		srv->slots_wanted = NFS4_MAX_SLOTS;
 	nfs4_server_init(srv, kinds);
-	if (p->nconnect > 1)
-		srv->conns_wanted = p->nconnect;
+	srv->conns_wanted = connections(p);
 	return srv;
 }
 

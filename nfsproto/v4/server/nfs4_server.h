@@ -22,6 +22,7 @@
  *     nfs4_manager      the state manager's thread: lease, time, work
  *     nfs4_cb_run       the callback service
  *     nfs4_conn         making and ending connections
+ *     nfs4_trunk        further connections
  *     nfs4_session      establishing client ID and session, and giving both back
  *     nfs4_join         joining a server and leaving it
  *
@@ -67,10 +68,17 @@
 
 /* --- connections --------------------------------------------------------------------------- */
 
+/* An opaque value of the server's, or none (len 0). */
+struct nfs4_kept {
+	uint32_t len;
+	uint8_t data[NFS4_OPAQUE_LIMIT];
+};
+
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
-	atomic_bool unbound;		/* changes under slots.lock: must be bound to the session */
+	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
+	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */
@@ -129,6 +137,8 @@ struct nfs4_server {
 	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
 	bool create_misordered; /* the server expects another csa_sequence */
 	struct nfs4_sessionid session;
+	struct nfs4_kept owner_major, scope; /* as EXCHANGE_ID told them */
+	uint64_t owner_minor;
 	bool have_clientid, have_session, confirmed;
 	char refused[400]; /* why a session was refused, as a sentence; or empty */
 	struct nfs4_channel_attrs fore;

@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,9 +41,31 @@ void nfs4_put_op_exchange_id(struct nfs4_server *srv, struct nfs_op *op, struct 
 	nfs4_comp_count(k, OP_EXCHANGE_ID, 0);
 }
 
-static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_opaque *major)
+static void keep(struct nfs4_kept *k, const struct nfs4_opaque *o)
 {
-	snprintf(srv->major_id, sizeof(srv->major_id), "%.127s", QUOTE(major->data, major->len));
+	k->len = o->len < sizeof(k->data) ? o->len : sizeof(k->data);
+	memcpy(k->data, o->data, k->len);
+}
+
+static bool is_kept(const struct nfs4_kept *k, const struct nfs4_opaque *o)
+{
+	return k->len == o->len && !memcmp(k->data, o->data, k->len);
+}
+
+static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_exchange_id_res *r)
+{
+	keep(&srv->owner_major, &r->server_major_id);
+	keep(&srv->scope, &r->server_scope);
+	srv->owner_minor = r->server_minor_id;
+	if (!srv->major_id[0])
+		snprintf(srv->major_id, sizeof(srv->major_id), "%.127s",
+			QUOTE(r->server_major_id.data, r->server_major_id.len));
+}
+
+static bool is_server_owner(const struct nfs4_server *srv, const struct nfs4_exchange_id_res *r)
+{
+	return is_kept(&srv->owner_major, &r->server_major_id) &&
+	       is_kept(&srv->scope, &r->server_scope) && srv->owner_minor == r->server_minor_id;
 }
 
 enum nfs_outcome nfs4_get_op_exchange_id(
@@ -59,15 +82,18 @@ enum nfs_outcome nfs4_get_op_exchange_id(
 	s->u.exchange_id.clientid = res.clientid;
 	s->u.exchange_id.sequence = res.sequenceid;
 	s->u.exchange_id.flags = res.flags;
-	if (!srv->major_id[0])
-		keep_server_owner(srv, &res.server_major_id);
+	s->u.exchange_id.same = is_server_owner(srv, &res);
+	if (!s->u.exchange_id.compare)
+		keep_server_owner(srv, &res);
 	return NFS_DONE;
 }
 
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms)
 {
-	int rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
+	int rc;
 
+	s->u.exchange_id.compare = false;
+	rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
 	if (rc)
 		return rc;
 	srv->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) &&
@@ -80,6 +106,23 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	srv->create_misordered = false;
 	srv->have_clientid = true;
 	return 0;
+}
+
+int nfs4_sync_same_server(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms)
+{
+	struct nfs4_server *srv = conn->srv;
+	int rc;
+
+	s->u.exchange_id.compare = true;
+	rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, s, NFS4_K_EXCHANGE_ID, timeout_ms);
+	if (rc)
+		return rc;
+	if (s->op.be.v4.conn != conn)
+		return -ENOTCONN; /* conn was lost, and another carried the call */
+	return s->u.exchange_id.same && s->u.exchange_id.clientid == srv->clientid &&
+			       (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R)
+		       ? 0
+		       : -EXDEV;
 }
 
 /* --- CREATE_SESSION ------------------------------------------------------------------------ */

@@ -60,7 +60,7 @@ struct nfs4_slots {
 	GUARDED_BY(lock) TAILQ_HEAD(nfs4_op_list, nfs_op) waiting;
 };
 
-void nfs4_slots_init(struct nfs4_slots *s);
+void nfs4_slots_init(struct nfs4_slots *s) ASSERT_HELD(s->lock);
 void nfs4_slots_finish(struct nfs4_slots *s);
 
 /* A new session with n slots (clamped to 1..NFS4_MAX_SLOTS): all free, sequence ids at 1. No slot

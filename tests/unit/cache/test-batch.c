@@ -177,6 +177,32 @@ static void cancelling_ends_all_that_is_pending(void **state)
 	assert_int_equal(interrupted, 6);
 }
 
+/* fake-nfs interrupts all but locks. */
+static void an_interrupted_batch_can_still_be_cancelled(void **state)
+{
+	batch.op_ended = count_op;
+	fake_knobs.hang[NFS_GETATTR] = fake_knobs.hang[NFS_LOCK] = true;
+	make_ready(1);
+	part_op(&batch.first, NFS_LOCK, lock);
+	batch_submit(&batch, round_done);
+	assert_true(batch_interrupt(&batch));
+	assert_false(batch_interrupt(&batch));
+	for (int i = 0; i < 60000 && !interrupted; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(interrupted, 1);
+	assert_int_equal(rounds, 0);
+	assert_false(batch_cancel(&batch)); /* not for the first time, but more than before */
+	wait_rounds(1);
+	assert_int_equal(interrupted, 2);
+	assert_int_equal(batch.first.op.error, -EINTR);
+	/* later ops are cancelled */
+	part_op(&batch.first, NFS_LOCK, lock);
+	batch_submit(&batch, round_done);
+	batch_interrupt(&batch);
+	wait_rounds(2);
+	assert_int_equal(interrupted, 3);
+}
+
 static void what_must_be_done_is_not_cancelled(void **state)
 {
 	batch.op_ended = count_op;
@@ -332,6 +358,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_error_does_not_end_the_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			cancelling_ends_all_that_is_pending, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_interrupted_batch_can_still_be_cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_must_be_done_is_not_cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_come_back_to_the_pool, setup, teardown),

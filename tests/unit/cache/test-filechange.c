@@ -116,6 +116,20 @@ static void a_server_that_has_lost_changes_shows_no_other_client(void **state)
 	assert_int_not_equal(filechange_replaced(&f), 0);
 }
 
+/* The server answered one request before a loss and a later request behind the loss. The thread
+ * with the first answer comes last, or a thread tells the attributes of the first answer again. */
+static void an_answer_from_before_a_loss_shows_no_other_client(void **state)
+{
+	uint64_t before = clock_ns();
+
+	assert_int_equal(look(8, 100), FILECHANGE_FOREIGN);
+	assert_int_equal(look_at(10, 100, before), FILECHANGE_PENDING);
+	assert_int_equal(look_at(9, 100, before), FILECHANGE_PENDING);
+	assert_int_equal(filechange_replaced(&f), 0);
+	assert_int_equal(look_at(11, 100, before), FILECHANGE_FOREIGN); /* never told before */
+	assert_int_not_equal(filechange_replaced(&f), 0);
+}
+
 /* The server's times are coarse: WRITEs within one tick, and the server loses some of them. */
 static void a_loss_within_a_tick_shows_no_other_client(void **state)
 {
@@ -476,6 +490,7 @@ int main(void)
 		T(who_only_looks_sees_a_foreign_change_at_once),
 		T(the_first_answer_is_no_news),
 		T(a_server_that_has_lost_changes_shows_no_other_client),
+		T(an_answer_from_before_a_loss_shows_no_other_client),
 		T(a_loss_within_a_tick_shows_no_other_client),
 		T(a_size_of_another_tick_may_be_another_client_s),
 		T(sizes_between_writes_of_a_tick_show_no_other_client),

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <setjmp.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -207,6 +208,20 @@ int kernel_ask(uint32_t opcode, uint64_t node, const void *arg, size_t len, cons
 	if (out && !a.error)
 		memcpy(out, a.data, a.len < out_len ? a.len : out_len);
 	return a.error;
+}
+
+pid_t kernel_killed_process(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	return pid;
 }
 
 void kernel_interrupt(uint64_t number)

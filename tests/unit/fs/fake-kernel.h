@@ -25,6 +25,8 @@ void kernel_unmount(void);
 /* The asking thread, as the kernel names the thread; 0, as at first: a thread unknown to /proc, so
  * an interrupt counts as the thread's end. */
 extern pid_t kernel_tid;
+/* A process that has been killed, and is still a zombie: for the caller to wait for. */
+pid_t kernel_killed_process(void);
 
 struct answer {
 	int error;	 /* 0 or a negative errno */

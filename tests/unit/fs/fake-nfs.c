@@ -111,6 +111,12 @@ void nfs_cancel(struct nfs_op *op)
 	pthread_mutex_unlock(&c->lock);
 }
 
+void nfs_interrupt(struct nfs_op *op)
+{
+	if (op->type != NFS_LOCK) /* the server has the lock */
+		nfs_cancel(op);
+}
+
 static struct fake_file *file_of(const struct nfs_client *c, const struct nfs_fh *fh)
 {
 	return c->files.nodes[fake_file_id(fh)];

@@ -225,6 +225,8 @@ static struct rpcrdma_conn *conn_new(
 		c->recv_off = RPCRDMA_RTR_BLOCK - rpcrdma_rtr_own.len;
 	}
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
+	mutex_init(&c->lock);
+	mutex_init(&c->chain);
 	STAILQ_INIT(&c->to_post);
 	TAILQ_INIT(&c->pulls);
 	TAILQ_INIT(&c->waiting);
@@ -244,8 +246,6 @@ static struct rpcrdma_conn *conn_new(
 	c->v2.room = 1;
 	c->v2.banked = 1;
 	rpcrdma_credit_init(&c->credit_in, in, in);
-	mutex_init(&c->lock);
-	mutex_init(&c->chain);
 	pthread_cond_init(&c->marshalled, NULL);
 	c->x.provider = s->prov->name;
 	rpcrdma_try(c, up->rdma_version);

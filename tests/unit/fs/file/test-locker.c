@@ -86,6 +86,25 @@ static void it_is_known_which_are_local(void **state)
 	assert_true(locker_all_local(one.inode, 2000));
 }
 
+static void it_is_known_which_ranges_may_be_locked_alone(void **state)
+{
+	locker_add(&one, 5, 77);
+	assert_false(locker_may_weaken(one.inode, 5, 0, UINT64_MAX));
+	locker_excludes(&one, 5, 10, 19);
+	locker_excludes(&one, 5, 30, 39);
+	locker_excludes(&two, 5, 0, UINT64_MAX); /* unlocked meanwhile */
+	assert_true(locker_may_weaken(one.inode, 5, 0, 10));
+	assert_true(locker_may_weaken(one.inode, 5, 39, UINT64_MAX));
+	assert_false(locker_may_weaken(one.inode, 5, 0, 9));
+	assert_false(locker_may_weaken(one.inode, 5, 40, UINT64_MAX));
+	assert_false(locker_may_weaken(one.inode, 6, 10, 19));
+	locker_add(&two, 5, 77); /* through any descriptor */
+	locker_excludes(&two, 5, 0, 0);
+	assert_true(locker_may_weaken(one.inode, 5, 0, 9));
+	assert_true(locker_flush(&one, 5));
+	assert_false(locker_may_weaken(one.inode, 5, 0, UINT64_MAX));
+}
+
 static void a_release_clears_what_came_through_the_file(void **state)
 {
 	locker_add(&one, 5, 77);
@@ -161,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_owner_is_known_until_it_closes, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_is_known_which_are_local, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			it_is_known_which_ranges_may_be_locked_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_release_clears_what_came_through_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(

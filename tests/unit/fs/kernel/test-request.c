@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -122,21 +121,6 @@ static void an_old_request_waits_for_the_end(void **state)
 	assert_int_equal(error, -ENOTCONN);
 }
 
-/* A process that has been killed, and is still a zombie. */
-static pid_t killed_process(void)
-{
-	pid_t pid = fork();
-	siginfo_t info;
-
-	if (!pid)
-		for (;;)
-			pause();
-	assert_true(pid > 0);
-	kill(pid, SIGKILL);
-	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-	return pid;
-}
-
 /* The kernel may send no INTERRUPT: the daemon finds the kill. Requests of living processes go
  * on. */
 static void what_a_killed_process_waits_for_is_given_up(void **state)
@@ -149,7 +133,7 @@ static void what_a_killed_process_waits_for_is_given_up(void **state)
 	fake_knobs.hang[NFS_READ] = true;
 	kernel_tid = getpid();
 	of_living = kernel_send_read(node, fh, 0, 100);
-	kernel_tid = killed_process();
+	kernel_tid = kernel_killed_process();
 	of_killed = kernel_send_read(node, fh, 0, 100);
 	for (int i = 0; i < 60000 && !kernel_answered(of_killed); i++) {
 		request_check_killed(fs->requests);

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -166,6 +168,18 @@ static void writes_under_a_lock_are_gathered_until_it_ends(void **state)
 	assert_int_equal(holder, 0);
 }
 
+/* Readers of other clients may come, and see the data, before the lock ends. */
+static void what_was_written_is_committed_before_a_lock_is_weakened(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(kernel_write(node, fh, 1, "data", 4, O_RDWR), 4);
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
 /* Other readers may come under a lock that becomes a read lock. */
 static void a_lock_is_asked_for_when_the_server_has_what_was_written(void **state)
 {
@@ -209,7 +223,22 @@ static void any_signal_ends_a_wait_for_a_lock(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	request_check_killed(fs->requests);
+	assert_false(kernel_answered(number)); /* the server may be granting the lock */
+	while (!kernel_answered(number)) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		request_check_killed(fs->requests);
+	}
 	assert_int_equal(kernel_wait(number).error, -EINTR);
+	assert_int_equal(stats_get(&fs->stats.interrupts), 1);
+	/* a killed process does not wait for the server */
+	kernel_tid = kernel_killed_process();
+	number = send_lock(FUSE_SETLKW, fh, ME, F_WRLCK);
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	waitpid(kernel_tid, NULL, 0);
+	kernel_tid = getpid();
 	/* but not a request that does not wait for a lock */
 	number = send_lock(FUSE_SETLK, fh, ME, F_WRLCK);
 	kernel_interrupt(number);
@@ -306,6 +335,7 @@ int main(void)
 		TEST(a_lock_that_another_holds_is_refused),
 		TEST(who_holds_nothing_need_not_unlock),
 		TEST(what_was_written_is_committed_before_an_unlock),
+		TEST(what_was_written_is_committed_before_a_lock_is_weakened),
 		GATHER(writes_under_a_lock_are_gathered_until_it_ends),
 		GATHER(a_lock_is_asked_for_when_the_server_has_what_was_written),
 		GATHER(writes_under_a_lock_in_doubt_wait_for_the_server),

@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "fs/coherence/change.h"
+#include "fs/lookup/entry.h"
 #include "tests/unit/fs/fs-fixture.h"
 #include "tests/unit/fs/kernel-mount.h"
 
@@ -82,6 +84,44 @@ static void attributes_are_believed_from_when_they_were_asked_for(void **state)
 	assert_int_equal(count(NFS_GETATTR), 1);
 	assert_in_range(
 		out->attr_valid * UINT64_C(1000000000) + out->attr_valid_nsec, 1, max - late);
+}
+
+/* The server, asked at `asked`, has told the attributes, and a request of the kernel gets them. */
+static void answer(const struct nfs_attr *told_attr, uint64_t asked)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct told told = {.attr = told_attr, .asked = asked, .born = asked};
+	double timeout = 0;
+	struct stat st;
+
+	entry_note_attr(fs, ino, told_attr, asked);
+	change_told(ino, told_attr, asked);
+	entry_stat(fs, ino, &told, &timeout, &st);
+}
+
+/* The server restarts, and loses changes. The answer from before the restart comes last, and so
+ * counts as the newest known. */
+static void attributes_from_before_a_loss_show_no_other_client(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct nfs_attr before, after;
+	uint64_t first, second, third, replaced;
+
+	assert_true(attrs_known(&ino->attrs, 0, &before, &first));
+	after = before;
+	before.change += 10;
+	answer(&before, clock_ns());
+	replaced = filechange_replaced(&ino->data.change);
+	first = clock_ns();
+	second = clock_ns();
+	answer(&after, second);
+	third = clock_ns();
+	answer(&before, first);
+	answer(&after, third);
+	assert_true(filechange_replaced(&ino->data.change) == replaced);
+	before.change++;
+	answer(&before, clock_ns());
+	assert_true(filechange_replaced(&ino->data.change) > replaced);
 }
 
 static void what_is_set_is_told(void **state)
@@ -334,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(attributes_are_the_servers),
 		TEST(attributes_are_believed_from_when_they_were_asked_for),
+		TEST(attributes_from_before_a_loss_show_no_other_client),
 		TEST(what_is_set_is_told),
 		TEST(truncate_needs_the_right_to_write),
 		TEST(pages_with_appended_data_are_dropped_by_a_new_size),

@@ -165,15 +165,6 @@ static void who_waits_can_be_cancelled(void **state)
 	assert_int_equal(op.error, -ENOTCONN);
 }
 
-static void what_is_held_at_the_end_is_cleared(void **state)
-{
-	struct fix3 *f = *state;
-
-	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
-	f->nfs = nfs_client_free(f->nfs);
-	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
-}
-
 static unsigned locks_seen(struct fix3 *f)
 {
 	unsigned n;
@@ -182,6 +173,50 @@ static unsigned locks_seen(struct fix3 *f)
 	n = f->m.nlm_count[NLM4PROC_LOCK];
 	pthread_mutex_unlock(&f->m.lock);
 	return n;
+}
+
+/* Also a caller that was interrupted meanwhile. */
+static void who_waits_for_an_answer_gets_it(void **state)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	struct fix3 *f = *state;
+	struct nfs_op op;
+	sem_t sem;
+
+	for (unsigned denied = 0; denied < 2; denied++) {
+		f->m.nlm_delay_ms = 500;
+		f->m.nlm_status = NLM4_DENIED;
+		f->m.nlm_times = denied;
+		op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+		fix3_start(f, &op, &sem);
+		while (locks_seen(f) <= denied)
+			nanosleep(&pause, NULL);
+		nfs_interrupt(&op);
+		fix3_wait(&sem);
+		assert_int_equal(op.error, denied ? -EINTR : 0);
+	}
+	f->m.nlm_delay_ms = 0;
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 2);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
+	/* the server stays silent: the caller need not wait */
+	f->m.nlm_mute = 1;
+	op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	fix3_start(f, &op, &sem);
+	while (locks_seen(f) <= 2)
+		nanosleep(&pause, NULL);
+	nfs_interrupt(&op);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+}
+
+static void what_is_held_at_the_end_is_cleared(void **state)
+{
+	struct fix3 *f = *state;
+
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
+	f->nfs = nfs_client_free(f->nfs);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
 }
 
 /* Waits for the end of the op, but stops if more than this number of LOCKs are asked for. Did the
@@ -622,6 +657,7 @@ int main(void)
 		ON_MOUNT3(the_holder_is_told),
 		ON_MOUNT3(who_comes_later_does_not_overtake),
 		ON_MOUNT3(who_waits_can_be_cancelled),
+		ON_MOUNT3(who_waits_for_an_answer_gets_it),
 		ON_MOUNT3(who_waits_for_anothers_call_can_be_cancelled),
 		ON_MOUNT3(an_unlock_is_cancelled_before_it_is_begun),
 		ON_MOUNT3(an_unlock_is_cancelled_while_it_ends),

@@ -169,6 +169,55 @@ static void test_order(void **state)
 	fix_unmount_clean(f);
 }
 
+/* -EINTR, and then another client asks for the range. No earlier LOCK may be granted in between. */
+static void test_interrupted(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct fix_op w;
+
+	fix_others_hold(f, 0, 9, true);
+	f->srv.hold_op = OP_LOCK;
+	fix_lock_wait(f, &w, o, &fh, 7, F_WRLCK, 0, 9);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_interrupt(&w.op);
+	assert_false(fix_ends_within(&w.sem, 200)); /* the LOCK is at the server */
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, -EINTR);
+	assert_int_equal(f->srv.locks.denied, 1);
+	fix_others_go(f);
+	f->srv.hold_op = OP_LOCK;
+	fix_lock_wait(f, &w, o, &fh, 7, F_WRLCK, 0, 9);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_interrupt(&w.op);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, 0); /* as if the signal had come a little later */
+	assert_true(fix_has_lock(f, 0, 9, true));
+	assert_int_equal(f->srv.count[OP_LOCK], 2);
+	/* the server stays silent: the caller need not wait */
+	f->srv.hold_op = OP_LOCK;
+	fix_lock_wait(f, &w, o, &fh, 8, F_WRLCK, 20, 29);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_interrupt(&w.op);
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, -EINTR);
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_LOCKU], 1));
+	/* between two LOCKs there is no answer to wait for */
+	fix_others_hold(f, 40, 49, true);
+	fix_lock_wait(f, &w, o, &fh, 8, F_WRLCK, 40, 49);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 2));
+	nfs_interrupt(&w.op);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, -EINTR);
+	assert_int_equal(fix_locks_held(f), 1);
+	fix_unmount_clean(f);
+}
+
 /* A lock that is granted after its caller has gone is given back, and nothing more. */
 static void test_given_back(void **state)
 {
@@ -486,6 +535,7 @@ int main(void)
 		ON_MOUNT(test_modes),
 		ON_MOUNT(test_wait),
 		ON_MOUNT(test_order),
+		ON_MOUNT(test_interrupted),
 		ON_MOUNT(test_given_back),
 		ON_MOUNT(test_downgrade_undone),
 		ON_MOUNT(test_downgrade_left),

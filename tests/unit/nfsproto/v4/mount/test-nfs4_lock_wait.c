@@ -150,7 +150,7 @@ static void an_unlock_wakes_who_is_first(void **state)
 	first = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	second = ask(l, &w[2], f, 3, F_WRLCK, 5, 14);
 	third = ask(l, &w[3], f, 4, F_WRLCK, 20, 29);
-	nfs4_lock_cancel(&l->c, &w[0].op); /* all the others were behind this request */
+	nfs4_lock_cancel(&l->c, &w[0].op, true); /* all the others were behind this request */
 	assert_true(is_due(first));
 	assert_false(is_due(second)); /* behind the first */
 	assert_true(is_due(third));
@@ -268,15 +268,15 @@ static void who_is_cancelled_leaves(void **state)
 	first = ask(l, &w[0], f, 1, F_WRLCK, 0, 9);
 	ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	last = ask(l, &w[2], f, 3, F_RDLCK, 0, 0);
-	nfs4_lock_cancel(&l->c, &w[1].op);
-	nfs4_lock_cancel(&l->c, &w[1].op); /* a second cancel changes nothing */
+	nfs4_lock_cancel(&l->c, &w[1].op, true);
+	nfs4_lock_cancel(&l->c, &w[1].op, true); /* a second cancel changes nothing */
 	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[1].op.error, -EINTR);
 	assert_true(poll(l, 0, &next)); /* though the request is not due */
 	assert_false(poll(l, 0, &next));
-	nfs4_lock_cancel(&l->c, &w[0].op); /* while the request is not parked */
-	assert_false(behind(l, last));	   /* no request is behind one that has gone */
+	nfs4_lock_cancel(&l->c, &w[0].op, true); /* while the request is not parked */
+	assert_false(behind(l, last));		 /* no request is behind one that has gone */
 	assert_true(is_due(last));
 	assert_true(poll(l, 0, &next));
 	assert_false(poll(l, 0, &next));
@@ -287,6 +287,35 @@ static void who_is_cancelled_leaves(void **state)
 	nfs4_task_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[2].ended, 0);
+}
+
+/* The LOCK of the first is at the server. */
+static void who_is_interrupted_gets_the_answer(void **state)
+{
+	struct locks *l = *state;
+	struct nfs_open *f = locks_open(l, "f", 1);
+	struct nfs4_lockreq *first, *last;
+	static struct waiter w[2];
+
+	first = ask(l, &w[0], f, 1, F_WRLCK, 0, 9);
+	last = ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
+	first->state = NFS4_LR_BUSY;
+	first->asks = true;
+	nfs4_lock_cancel(&l->c, &w[0].op, false);
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[0].ended, 0);
+	assert_false(behind(l, last)); /* but no request waits behind it */
+	assert_true(is_due(last));
+	nfs4_lock_cancel(&l->c, &w[1].op, false); /* nothing of the last one is at the server */
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[1].ended, 1);
+	assert_int_equal(w[1].op.error, -EINTR);
+	nfs4_lock_cancel(&l->c, &w[0].op, true);
+	nfs4_task_pump(&l->srv);
+	assert_int_equal(w[0].ended, 1);
+	assert_int_equal(w[0].op.error, -EINTR);
+	first->asks = false;
+	first->state = NFS4_LR_READY;
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, locks_setup, locks_teardown)
@@ -302,6 +331,7 @@ int main(void)
 		TEST(a_callback_wakes_whom_it_names),
 		TEST(who_is_due_gets_his_turn),
 		TEST(who_is_cancelled_leaves),
+		TEST(who_is_interrupted_gets_the_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

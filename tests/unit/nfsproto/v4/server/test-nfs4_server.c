@@ -84,11 +84,12 @@ static struct nfs_mount_params params(struct fix *f)
 static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *users, unsigned n)
 {
 	struct nfs_mount_params p = params(f);
-	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
+	struct nfs4_server *srv;
 	struct err e = {.kind = ERR_NONE};
 
+	p.nconnect = conns;
+	srv = nfs4_server_new(&p, nfs4_kinds);
 	assert_non_null(srv);
-	srv->conns_wanted = conns;
 	for (unsigned i = 0; i < n; i++) {
 		users[i].base.up = &upcalls;
 		nfs4_user_join(srv, &users[i].base);
@@ -383,9 +384,9 @@ static void ops_are_spread_over_connections_that_are_bound(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.sequences[1], 4);
-	pthread_mutex_lock(&srv->slots.lock);
+	mutex_lock(&srv->slots.lock);
 	nfs4_server_unbound_locked(&srv->conn[1], true);
-	pthread_mutex_unlock(&srv->slots.lock);
+	mutex_unlock(&srv->slots.lock);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.sequences[1], 4);
 	nfs4_server_unref(srv);
