@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * writeback_impl: declarations shared by the files of writeback.h. written_all.c is about a mount,
- * written.c about a file and its waits, writeout.c about its WRITEs and COMMITs.
+ * writeback_impl: declarations shared by the files of writeback.h. Each calls only those below:
+ *
+ *     written_all.c  what callers begin: puts, waits, the tick; all files of a mount
+ *     writeout.c     WRITEs and COMMITs from their start to their end, and what follows the end
+ *     written.c      the state of one file's data and of the waits for the data; sends nothing
  */
 #ifndef RNFS_CACHE_WRITEBACK_IMPL_H
 #define RNFS_CACHE_WRITEBACK_IMPL_H
@@ -65,15 +68,19 @@ static inline void writeback_count(_Atomic uint64_t *counter, uint64_t n)
 void written_join_locked(struct written *f, struct writeback *all) REQUIRES(f->lock);
 /* Puts f on the list of files with extents, or takes f off, as f has extents or not. */
 void written_list_locked(struct written *f) REQUIRES(f->lock);
-/* An operation of f has ended. Ends the waits that are complete, and sends a COMMIT if needed. */
-void written_look(struct written *f);
+/* An operation of f has ended. Moves the waits that are complete to `done`, for written_tell().
+ * True: the caller must call writeout_commit(). */
+bool written_look(struct written *f, struct writeback_waits *done);
+/* Calls ready of each wait. No lock held. */
+void written_tell(struct writeback_waits *done);
+/* written_cut_end(), without what follows. True: as after written_redo_locked(). */
+bool written_cut_over(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 /* All NEW data has been sent, unless memory was short. The waits now wait for the WRITEs sent so
  * far. */
 void written_all_sent_locked(struct written *f) REQUIRES(f->lock);
-/* After an answer with another verifier. written_redo_locked(): the UNSTABLE data becomes NEW.
- * written_redone(): then, without the lock, sends the NEW data. */
+/* After an answer with another verifier: the UNSTABLE data becomes NEW. The caller must call
+ * writeout_send_new() behind the lock. */
 void written_redo_locked(struct written *f) REQUIRES(f->lock);
-void written_redone(struct written *f);
 /* Has the server's verifier changed several times? Then WRITEs are stable. */
 bool written_is_unsteady_locked(const struct written *f) REQUIRES(f->lock);
 /* nfs_lock_guard() for len bytes at off that `by`, a writer, has written. */
@@ -102,10 +109,12 @@ void writeout_send_to(struct written *f, uint64_t end);
 /* Sends all NEW data. stable: a caller waits until the data is safe. w: the wait that is about to
  * begin, with an operation that a WRITE may carry, or NULL. */
 void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w);
-/* w does not wait any more: no WRITE reports to w. */
-void writeout_forget_locked(struct written *f, const struct writeback_wait *w) REQUIRES(f->lock);
+/* Sends all NEW data; the waits now wait for the WRITEs sent so far. */
+void writeout_send_new(struct written *f);
 /* Sends a COMMIT. The caller has set f->committing. */
 void writeout_commit(struct written *f);
+/* An operation of f has ended. Ends the waits that are complete, and sends a COMMIT if needed. */
+void writeout_look(struct written *f);
 /* Frees a spare writeout. */
 void writeout_destroy(struct writeout *x);
 

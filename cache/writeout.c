@@ -92,8 +92,8 @@ static void write_finish(struct writeout *x)
 		atomic_store(&f->failing, true);
 	batch_end(&x->batch);
 	if (redo)
-		written_redone(f);
-	written_look(f);
+		writeout_send_new(f);
+	writeout_look(f);
 	writeout_free(all, x);
 	all->ops->release(f);
 }
@@ -243,16 +243,6 @@ static void carry_locked(struct written *f, struct writeout *x, struct writeback
 	}
 }
 
-void writeout_forget_locked(struct written *f, const struct writeback_wait *w) REQUIRES(f->lock)
-{
-	struct writeout *x;
-
-	if (w->then)
-		TAILQ_FOREACH (x, &f->under_way, link)
-			if (x->waiter == w)
-				x->waiter = NULL;
-}
-
 /* Sends the run that ends at `end`, or with end 0 the first run at or behind *from. False: there is
  * no run, or no memory. */
 static bool send_run(
@@ -304,6 +294,14 @@ void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w)
 		;
 }
 
+void writeout_send_new(struct written *f)
+{
+	writeout_send_all(f, false, NULL);
+	mutex_lock(&f->lock);
+	written_all_sent_locked(f);
+	mutex_unlock(&f->lock);
+}
+
 static void commit_submit(struct writeout *x);
 
 /* If the server refuses the credential of the COMMIT, a waiting caller may be allowed to commit. */
@@ -338,8 +336,8 @@ static void commit_done(struct batch *b)
 		written_committed(f, x->gen, op->error, redo);
 	batch_end(b);
 	if (redo)
-		written_redone(f);
-	written_look(f);
+		writeout_send_new(f);
+	writeout_look(f);
 	writeout_free(all, x);
 	all->ops->release(f);
 }
@@ -372,4 +370,13 @@ void writeout_commit(struct written *f)
 	x->gen = gen;
 	x->batch.cred = by;
 	commit_submit(x);
+}
+
+void writeout_look(struct written *f)
+{
+	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
+
+	if (written_look(f, &done))
+		writeout_commit(f);
+	written_tell(&done);
 }

@@ -90,11 +90,6 @@ uint64_t written_lost_end(struct written *f)
 	return end;
 }
 
-void writeback_connection_lost(struct writeback *all)
-{
-	atomic_store(&all->lost_at, clock_ns());
-}
-
 bool written_is_one(struct written *f, bool whole)
 {
 	uint64_t fresh = dirty_bytes(&f->dirty, DIRTY_NEW), gen;
@@ -174,12 +169,12 @@ void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, 
 		written_cut(f, off, len, cut->dirty.since);
 }
 
-void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
+bool written_cut_over(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
 {
 	bool lost;
 
 	if (!cut->begun)
-		return;
+		return false;
 	cut->begun = false;
 	mutex_lock(&f->lock);
 	lost = f->dirty.lost;
@@ -189,10 +184,7 @@ void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, u
 		begin_again_locked(f);
 	written_list_locked(f);
 	mutex_unlock(&f->lock);
-	if (!lost)
-		return;
-	written_redone(f);
-	written_look(f);
+	return lost;
 }
 
 void writer_init(
@@ -273,26 +265,6 @@ void written_redo_locked(struct written *f) REQUIRES(f->lock)
 	writeback_count(&f->all->stats.rewritten, 1);
 }
 
-void written_redone(struct written *f)
-{
-	writeout_send_all(f, false, NULL);
-	mutex_lock(&f->lock);
-	written_all_sent_locked(f);
-	mutex_unlock(&f->lock);
-}
-
-void writeback_redo(struct written *f)
-{
-	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
-		filedata_redone(f->data);
-		return;
-	}
-	mutex_lock(&f->lock);
-	written_redo_locked(f);
-	mutex_unlock(&f->lock);
-	written_redone(f);
-}
-
 bool written_restarted(enum filedata_verf is)
 {
 	if (is == FILEDATA_LOST)
@@ -326,27 +298,25 @@ bool written_commits_locked(struct written *f) REQUIRES(f->lock)
 	return true;
 }
 
-void writeback_commit(struct written *f)
-{
-	bool commit;
-
-	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
-		return;
-	mutex_lock(&f->lock);
-	commit = !f->stuck && written_commits_locked(f);
-	mutex_unlock(&f->lock);
-	if (commit)
-		writeout_commit(f);
-}
-
 /* --- waiting ---------------------------------------------------------------------------------- */
+
+/* w does not wait any more: no WRITE reports to w. */
+static void forget_locked(struct written *f, const struct writeback_wait *w) REQUIRES(f->lock)
+{
+	struct writeout *x;
+
+	if (w->then)
+		TAILQ_FOREACH (x, &f->under_way, link)
+			if (x->waiter == w)
+				x->waiter = NULL;
+}
 
 static void wait_ends_locked(
 	struct written *f, struct writeback_wait *w, struct writeback_waits *done) REQUIRES(f->lock)
 {
 	TAILQ_REMOVE(&f->waits, w, link);
 	w->waits = false;
-	writeout_forget_locked(f, w);
+	forget_locked(f, w);
 	TAILQ_INSERT_TAIL(done, w, link);
 }
 
@@ -363,7 +333,7 @@ static void committed_locked(struct written *f, uint64_t gen, struct writeback_w
 	}
 }
 
-static void tell(struct writeback_waits *done)
+void written_tell(struct writeback_waits *done)
 {
 	struct writeback_wait *w;
 
@@ -419,7 +389,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 	}
 	written_list_locked(f);
 	mutex_unlock(&f->lock);
-	tell(&done);
+	written_tell(&done);
 }
 
 /* True: the wait of w is over. Sets w->commits if a COMMIT is needed. */
@@ -447,9 +417,8 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w) REQUIRES
 	return false;
 }
 
-void written_look(struct written *f)
+bool written_look(struct written *f, struct writeback_waits *done)
 {
-	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
 	struct writeback *all = f->all;
 	struct writeback_wait *w, *next;
 	bool commit = false;
@@ -458,7 +427,7 @@ void written_look(struct written *f)
 	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (is_done_locked(f, w)) {
-			wait_ends_locked(f, w, &done);
+			wait_ends_locked(f, w, done);
 		} else if (w->commits && !f->committing) {
 			commit = true;
 		}
@@ -466,40 +435,13 @@ void written_look(struct written *f)
 	if (written_is_unsteady_locked(f) && RB_EMPTY(&f->dirty.tree) && filedata_safe(f->data))
 		f->others = 0;
 	/* kept data takes room that other files may need soon */
-	if (!f->committing && !commit && !f->stuck && writeback_bytes(all) > all->limit / 2 &&
+	if (!f->committing && !commit && !f->stuck &&
+		atomic_load_explicit(&all->used, memory_order_relaxed) > all->limit / 2 &&
 		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)
 		commit = true;
 	f->committing |= commit;
 	mutex_unlock(&f->lock);
-	if (commit)
-		writeout_commit(f);
-	tell(&done);
-}
-
-bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
-	enum written_level level)
-{
-	uint64_t gen;
-
-	if (!written_dirty(f) && (level != STABLE || !filedata_dirty(f->data, &gen)))
-		return false;
-	w->level = level;
-	w->commits = w->refused = false;
-	w->target = UINT64_MAX;
-	w->rounds = 0;
-	all->ops->hold(f); /* the callback of w may release f */
-	mutex_lock(&f->lock);
-	written_join_locked(f, all);
-	mutex_unlock(&f->lock);
-	writeout_send_all(f, level != WRITTEN, w);
-	mutex_lock(&f->lock);
-	w->waits = true;
-	TAILQ_INSERT_TAIL(&f->waits, w, link);
-	written_all_sent_locked(f);
-	mutex_unlock(&f->lock);
-	written_look(f);
-	all->ops->release(f);
-	return true;
+	return commit;
 }
 
 bool writeback_unwait(struct written *f, struct writeback_wait *w)
@@ -511,7 +453,7 @@ bool writeback_unwait(struct written *f, struct writeback_wait *w)
 	w->waits = false;
 	if (waited) {
 		TAILQ_REMOVE(&f->waits, w, link);
-		writeout_forget_locked(f, w);
+		forget_locked(f, w);
 	}
 	mutex_unlock(&f->lock);
 	return waited;

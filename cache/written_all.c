@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * written_all: the data that was written to all files of a mount (writeback.h).
+ * written_all: what callers begin: puts, waits, the tick; and all files of a mount (writeback.h).
  */
 #include "cache/writeback.h"
 
@@ -165,6 +165,67 @@ enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t
 	return r;
 }
 
+/* --- one file --------------------------------------------------------------------------------- */
+
+void writeback_redo(struct written *f)
+{
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
+		filedata_redone(f->data);
+		return;
+	}
+	mutex_lock(&f->lock);
+	written_redo_locked(f);
+	mutex_unlock(&f->lock);
+	writeout_send_new(f);
+}
+
+void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
+{
+	if (!written_cut_over(f, cut, off, len))
+		return;
+	writeout_send_new(f);
+	writeout_look(f);
+}
+
+void writeback_commit(struct written *f)
+{
+	bool commit;
+
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	mutex_lock(&f->lock);
+	commit = !f->stuck && written_commits_locked(f);
+	mutex_unlock(&f->lock);
+	if (commit)
+		writeout_commit(f);
+}
+
+bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
+	enum written_level level)
+{
+	uint64_t gen;
+
+	if (!written_dirty(f) && (level != STABLE || !filedata_dirty(f->data, &gen)))
+		return false;
+	w->level = level;
+	w->commits = w->refused = false;
+	w->target = UINT64_MAX;
+	w->rounds = 0;
+	all->ops->hold(f); /* the callback of w may release f */
+	mutex_lock(&f->lock);
+	written_join_locked(f, all);
+	mutex_unlock(&f->lock);
+	writeout_send_all(f, level != WRITTEN, w);
+	mutex_lock(&f->lock);
+	w->waits = true;
+	TAILQ_INSERT_TAIL(&f->waits, w, link);
+	written_all_sent_locked(f);
+	mutex_unlock(&f->lock);
+	writeout_look(f);
+	all->ops->release(f);
+	return true;
+}
+
 /* --- all files -------------------------------------------------------------------------------- */
 
 unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max)
@@ -241,11 +302,13 @@ static void send_old(struct written *f)
 		writeout_commit(f);
 	if (!old && !starved)
 		return;
-	writeout_send_all(f, false, NULL);
-	mutex_lock(&f->lock);
-	written_all_sent_locked(f);
-	mutex_unlock(&f->lock);
-	written_look(f);
+	writeout_send_new(f);
+	writeout_look(f);
+}
+
+void writeback_connection_lost(struct writeback *all)
+{
+	atomic_store(&all->lost_at, clock_ns());
 }
 
 void writeback_tick(struct writeback *all)

@@ -5,45 +5,61 @@
  */
 #include "transport/silence.h"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "transport/clock.h"
 
-static void probe_each_second(int fd)
+#define PROBE_S 1
+
+static void probe(int fd)
 {
-	int s = 1;
+	int s = PROBE_S;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &s, sizeof(s));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &s, sizeof(s));
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Since when does the peer owe an acknowledgement, as far as i tells? heard: when it last sent one.
+ * 0: it owes none. */
+static uint64_t owes_since(
+	const struct silence *s, const struct tcp_info *i, uint64_t now, uint64_t heard)
+{
+	/* Bytes that this machine cannot send although the peer has room: a link of its own is
+	 * down. */
+	bool stuck = i->tcpi_notsent_bytes && i->tcpi_snd_wnd;
+	bool full = i->tcpi_notsent_bytes && !i->tcpi_snd_wnd; /* no probe leaves meanwhile */
+	uint64_t due = later(heard, s->probing_since) + PROBE_S * NSEC_PER_SEC;
+
+	if (i->tcpi_unacked || i->tcpi_probes || stuck)
+		return later(heard, s->since ? s->since : now);
+	return !full && now > due ? due : 0; /* the answer to a probe, which may not have left */
 }
 
 unsigned silence_look(struct silence *s, int fd, uint64_t now)
 {
 	struct tcp_info i = {0};
 	socklen_t len = sizeof(i);
-	uint64_t heard_ns;
 
-	if (!s->probing)
-		probe_each_second(fd);
-	s->probing = true;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) ||
-		(!i.tcpi_unacked && !i.tcpi_probes)) {
-		s->since = 0;
-		return 0;
+	if (!s->probing_since) {
+		s->probing_since = now;
+		probe(fd);
 	}
-	heard_ns = i.tcpi_last_ack_recv * NSEC_PER_MSEC;
-	if (!s->since)
-		s->since = now;
-	else if (clock_age(now, s->since) > heard_ns)
-		s->since = now - heard_ns;
-	return (unsigned)(clock_age(now, s->since) / NSEC_PER_MSEC);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len))
+		return 0;
+	s->since = owes_since(s, &i, now, now - i.tcpi_last_ack_recv * NSEC_PER_MSEC);
+	return s->since ? (unsigned)(clock_age(now, s->since) / NSEC_PER_MSEC) : 0;
 }
 
 bool silence_rest(struct silence *s)
 {
-	bool was = s->probing;
+	bool was = s->probing_since != 0;
 
 	*s = (struct silence){0};
 	return was;

@@ -16,7 +16,7 @@
 struct silence {
 	uint64_t since; /* when the peer was first seen to owe an answer, or last answered; 0: it
 			 * owes none */
-	bool probing;	/* probes are on */
+	uint64_t probing_since; /* probes are on; 0: they are off */
 };
 
 /* Looks at fd, a TCP socket with calls that wait, at `now` (ns). Turns the probes on. Returns the

@@ -15,9 +15,10 @@
 
 #define SAMPLE 64u /* entries that are looked at for the age of attributes */
 
-/* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
-static struct inode *known(
-	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *asked)
+/* The inode of rec, which is in p, with a reference, if its attributes are known and believed, and
+ * no older than rec; else NULL. */
+static struct inode *known(struct fs *fs, const struct page *p, const struct record *rec,
+	struct nfs_attr *attr, uint64_t *asked)
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
@@ -26,7 +27,7 @@ static struct inode *known(
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_find(fs->inodes, &fh);
-	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
+	if (ino && entry_known_attr(fs, ino, &rec->attr, p->asked, attr, asked))
 		return ino;
 	return inode_unref(ino);
 }
@@ -115,7 +116,7 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 		return NULL;
 	}
 	told.attr = &attr;
-	ino = known(fs, rec, &attr, &told.asked);
+	ino = known(fs, p, rec, &attr, &told.asked);
 	if (!ino || !entry_believed(fs, dir, p->asked) || !entry_may_tell(ino) ||
 		turn_forbids(ino, told.tid, attr.size) || !inode_hold(fs->inodes, ino)) {
 		inode_unref(ino);
@@ -169,7 +170,7 @@ bool dirents_have_attr(struct fs *fs, const struct listing *l)
 		return true;
 	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
 		const struct record *rec = (struct record *)(p->mem + pos);
-		struct inode *ino = known(fs, rec, &attr, &asked);
+		struct inode *ino = known(fs, p, rec, &attr, &asked);
 
 		good += ino != NULL;
 		inode_unref(ino);

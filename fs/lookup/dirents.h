@@ -8,7 +8,7 @@
  *
  *   - The record has attributes younger than the attribute time-out. This mount has changed neither
  *     inode nor directory since the server was asked, and the server was not asked again.
- *   - The attributes of the inode are known and believed.
+ *   - The attributes of the inode are known and believed, and the entry shows no newer ones.
  *
  * Other entries carry none, and the kernel asks for attributes when needed. An entry with
  * attributes adds a lookup to its inode, which the kernel returns by FORGET.

@@ -92,6 +92,14 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
+bool entry_known_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *listed,
+	uint64_t listed_asked, struct nfs_attr *attr, uint64_t *asked)
+{
+	return inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked) &&
+	       (*asked >= listed_asked ||
+		       (attr->change == listed->change && attr->size == listed->size));
+}
+
 /* Were names in dir invalidated in the kernel after the kernel asked, at `born`, and after the
  * server was asked, at `asked`, for the name that the kernel is about to be told? That name may
  * have been among them, and the kernel would believe the name again. To be called after names.c has

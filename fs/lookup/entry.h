@@ -47,6 +47,11 @@ static inline struct entry_state *entry_of(const struct request *r)
 /* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier have
  * expired. */
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
+/* The attributes of ino that are known and believed, as of *asked. False also if an entry of a
+ * listing, which was asked for later, at `listed_asked`, has told other ones (listed). A program
+ * that sees the entry's name must not see the file as the file was before. */
+bool entry_known_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *listed,
+	uint64_t listed_asked, struct nfs_attr *attr, uint64_t *asked);
 /* For how many seconds the kernel may believe a, attributes of ino that the server was asked for at
  * `asked`, from now on. */
 double entry_attr_left(

@@ -175,7 +175,7 @@ static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, st
 {
 	if (!entry_may_tell(ino))
 		return false;
-	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, asked))
+	if (entry_known_attr(fs, ino, &e->attr, e->asked, attr, asked))
 		return true;
 	if (!is_young(fs, e->asked) || !inode_is_older(ino, e->asked))
 		return false;

@@ -18,50 +18,11 @@
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/turn.h"
 
-static const struct fuse_lowlevel_ops fs_ops = {
-	.init = ops_init,
-	.lookup = ops_lookup,
-	.forget = ops_forget,
-	.forget_multi = ops_forget_multi,
-	.getattr = ops_getattr,
-	.setattr = ops_setattr,
-	.access = ops_access,
-	.readlink = ops_readlink,
-	.statfs = ops_statfs,
-	.mknod = ops_mknod,
-	.mkdir = ops_mkdir,
-	.symlink = ops_symlink,
-	.link = ops_link,
-	.unlink = ops_unlink,
-	.rmdir = ops_rmdir,
-	.rename = ops_rename,
-	.open = ops_open,
-	.create = ops_create,
-	.flush = ops_flush,
-	.fsync = ops_fsync,
-	.release = ops_release,
-	.read = ops_read,
-	.write_buf = ops_write_buf,
-	.lseek = ops_lseek,
-	.fallocate = ops_fallocate,
-	.copy_file_range = ops_copy_file_range,
-	.getxattr = ops_getxattr,
-	.listxattr = ops_listxattr,
-	.setxattr = ops_setxattr,
-	.removexattr = ops_removexattr,
-	.opendir = ops_opendir,
-	.readdir = ops_readdir,
-	.readdirplus = ops_readdirplus,
-	.releasedir = ops_releasedir,
-	.fsyncdir = ops_fsyncdir,
-	.getlk = ops_getlk,
-	.setlk = ops_setlk,
-	.flock = ops_flock,
-};
-
 struct fuse_lowlevel_ops ops_table(const struct fs *fs)
 {
-	struct fuse_lowlevel_ops ops = fs_ops;
+#define ROW(op) .op = ops_##op,
+	struct fuse_lowlevel_ops ops = {FS_OPS(ROW)};
+#undef ROW
 
 	if (!fs->posix_locks) {
 		ops.getlk = NULL;

@@ -33,36 +33,38 @@ struct nfs_open;
 
 #define NFS_O_EXEC 0x20 /* open for execution, not for reading: the kernel's __FMODE_EXEC */
 
-enum nfs_op_type {
-	NFS_LOOKUP,
-	NFS_GETATTR,
-	NFS_SETATTR,
-	NFS_ACCESS,
-	NFS_READLINK,
-	NFS_OPEN,
-	NFS_CLOSE,
-	NFS_READ,
-	NFS_WRITE,
-	NFS_COMMIT,
-	NFS_CREATE, /* anything but a regular file: mkdir, symlink, mknod */
-	NFS_REMOVE, /* unlink and rmdir */
-	NFS_RENAME,
-	NFS_LINK,
-	NFS_READDIR,
-	NFS_STATFS,
-	NFS_LOCK,  /* set or clear a byte-range lock */
-	NFS_LOCKT, /* is there a lock in the way? */
-	NFS_SEEK,
-	NFS_ALLOCATE, /* and deallocate */
-	NFS_COPY,     /* and clone */
-	NFS_GETXATTR,
-	NFS_SETXATTR,
-	NFS_LISTXATTR,
-	NFS_REMOVEXATTR,
-	NFS_GETACL,
-	NFS_SETACL,
-	NFS_OP_TYPES
-};
+#define NFS_OPS(OP)                                                                                \
+	OP(NFS_LOOKUP)                                                                             \
+	OP(NFS_GETATTR)                                                                            \
+	OP(NFS_SETATTR)                                                                            \
+	OP(NFS_ACCESS)                                                                             \
+	OP(NFS_READLINK)                                                                           \
+	OP(NFS_OPEN)                                                                               \
+	OP(NFS_CLOSE)                                                                              \
+	OP(NFS_READ)                                                                               \
+	OP(NFS_WRITE)                                                                              \
+	OP(NFS_COMMIT)                                                                             \
+	OP(NFS_CREATE) /* anything but a regular file: mkdir, symlink, mknod */                    \
+	OP(NFS_REMOVE) /* unlink and rmdir */                                                      \
+	OP(NFS_RENAME)                                                                             \
+	OP(NFS_LINK)                                                                               \
+	OP(NFS_READDIR)                                                                            \
+	OP(NFS_STATFS)                                                                             \
+	OP(NFS_LOCK)  /* set or clear a byte-range lock */                                         \
+	OP(NFS_LOCKT) /* is there a lock in the way? */                                            \
+	OP(NFS_SEEK)                                                                               \
+	OP(NFS_ALLOCATE) /* and deallocate */                                                      \
+	OP(NFS_COPY)	 /* and clone */                                                           \
+	OP(NFS_GETXATTR)                                                                           \
+	OP(NFS_SETXATTR)                                                                           \
+	OP(NFS_LISTXATTR)                                                                          \
+	OP(NFS_REMOVEXATTR)                                                                        \
+	OP(NFS_GETACL)                                                                             \
+	OP(NFS_SETACL)
+
+#define NUMBER(op) op,
+enum nfs_op_type { NFS_OPS(NUMBER) NFS_OP_TYPES };
+#undef NUMBER
 
 const char *nfs_op_name(enum nfs_op_type t);
 
@@ -465,6 +467,41 @@ static inline bool nfs_op_changes_data(const struct nfs_op *op)
 	default:
 		return false;
 	}
+}
+
+/* Does op leave the file behind nfs_op_open() as it is? */
+static inline bool nfs_op_reads(const struct nfs_op *op)
+{
+	return op->type == NFS_READ || op->type == NFS_SEEK;
+}
+
+/* The open that op acts through, or NULL. */
+static inline struct nfs_open *nfs_op_open(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return op->u.read.open;
+	case NFS_WRITE:
+		return op->u.write.open;
+	case NFS_SETATTR:
+		return op->u.setattr.open;
+	case NFS_LOCK:
+		return op->u.lock.open;
+	case NFS_SEEK:
+		return op->u.seek.open;
+	case NFS_ALLOCATE:
+		return op->u.allocate.open;
+	case NFS_COPY:
+		return op->u.copy.to_open;
+	default:
+		return NULL;
+	}
+}
+
+/* The second open, a copy's source, or NULL. */
+static inline struct nfs_open *nfs_op_source(const struct nfs_op *op)
+{
+	return op->type == NFS_COPY ? op->u.copy.from_open : NULL;
 }
 
 #endif

@@ -349,17 +349,14 @@ static enum nfs3_nlm_what not_found(struct nfs3_client *c, int rc)
 	return NFS3_NLM_ABSENT;
 }
 
-enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
+/* Tries to connect n->rpc. Returns 0 or -errno. */
+static int find(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
 	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred, .stop = &n->stop};
 	uint16_t port;
 	int rc = -ENOTCONN;
 
-	if (n->rpc)
-		return NFS3_NLM_DONE;
-	if (clock_ns() < n->retry_ns)
-		return NFS3_NLM_ABSENT;
 	a.rp.abort_fd = n->abort_fd;
 	a.rp.prog = NLM4_PROGRAM;
 	a.rp.vers = NLM4_VERSION;
@@ -374,6 +371,45 @@ enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 			nfs3_aux_set_port(&a, port);
 			n->rpc = try_at(c, &a, &rc);
 		}
+	}
+	return rc;
+}
+
+/* Does NFS answer, over a connection of its own? */
+static bool is_server_up(struct nfs3_client *c)
+{
+	struct nlm_call k = {.proc = NFS3PROC_NULL};
+	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred};
+
+	a.rp.abort_fd = c->nlm->abort_fd;
+	a.rp.reconnected = a.rp.lost = NULL;
+	a.rp.answers = NULL;
+	ready(c, &k);
+	return !nfs3_aux_call(&a, &k.s, NFS3PROC_NULL, put_call, 0, SECOND_TRY_MS, NULL);
+}
+
+/* Is the search at its end, or about to end? */
+static bool is_over(struct nfs3_nlm *n)
+{
+	return n->rpc || nfs3_nlm_gave_up(n) || is_readable(n->abort_fd);
+}
+
+enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	int rc;
+
+	if (n->rpc)
+		return NFS3_NLM_DONE;
+	if (clock_ns() < n->retry_ns)
+		return NFS3_NLM_ABSENT;
+	rc = find(c);
+	if (!is_over(n) && !n->known && !c->soft) {
+		/* the server may be down, with its lock manager */
+		if (!is_server_up(c) && !is_over(n))
+			return NFS3_NLM_UNREACHABLE;
+		if (!is_over(n))
+			rc = find(c);
 	}
 	if (!n->rpc)
 		return not_found(c, rc);

@@ -51,7 +51,8 @@ struct nfs3_nlm_holder {
 
 /* Connects unless there is a connection. Looks for the lock manager on the NFS port if MOUNT was
  * found there, otherwise at the portmapper. DONE; ABSENT: none can be reached, which is logged;
- * STOPPED, also if a waiting op was cancelled meanwhile. */
+ * UNREACHABLE: none was reached yet, and the server does not answer; STOPPED, also if a waiting op
+ * was cancelled meanwhile. */
 enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c);
 
 /* Both note in ctx which locks the server may hold. The first also notes the owner in nfs3_held. */

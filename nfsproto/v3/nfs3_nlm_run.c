@@ -272,7 +272,8 @@ void nfs3_nlm_run(struct nfs3_client *c, struct nfs_op *op)
 
 	if (found == NFS3_NLM_STOPPED && !nfs3_nlm_gave_up(c->nlm))
 		nfs3_nlm_again(c->nlm, op, 0); /* another op was cancelled */
-	else if (found == NFS3_NLM_ABSENT && c->nlm->known && !c->soft)
+	else if (!c->soft &&
+		 (found == NFS3_NLM_UNREACHABLE || (found == NFS3_NLM_ABSENT && c->nlm->known)))
 		nfs3_nlm_again(
 			c->nlm, op, GRACE_MS); /* the lock manager comes back with the server */
 	else if (found != NFS3_NLM_DONE)

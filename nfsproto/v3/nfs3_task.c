@@ -75,29 +75,14 @@ static size_t args_room(const struct nfs_op *op)
 	return ARGS_ROOM;
 }
 
-/* The open file that a READ, WRITE or change of size goes through, or NULL. */
-static struct nfs_open *task_open(const struct nfs_op *op)
-{
-	switch (op->type) {
-	case NFS_READ:
-		return op->u.read.open;
-	case NFS_WRITE:
-		return op->u.write.open;
-	case NFS_SETATTR:
-		return op->u.setattr.set.mask & NFS_SET_SIZE ? op->u.setattr.open : NULL;
-	default:
-		return NULL;
-	}
-}
-
 /* May op be sent, given the locks that op relies on? 0; -EAGAIN: not before all are known to be
  * held; or -errno. */
 static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op) REQUIRES(c->lock)
 {
-	const struct nfs_open *o = task_open(op);
+	const struct nfs_open *o = nfs_op_open(op);
 
 	op->be.v3.relies = false;
-	if (!o)
+	if (!o || (op->type == NFS_SETATTR && !(op->u.setattr.set.mask & NFS_SET_SIZE)))
 		return 0;
 	/* other clients may have changed the protected data */
 	if (atomic_load_explicit(&o->locks_lost, memory_order_acquire))

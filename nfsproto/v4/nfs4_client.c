@@ -237,10 +237,10 @@ static void submit(struct nfs4_client *c, struct nfs_op *op)
 		answer(op, kind);
 		return;
 	}
-	o = nfs4_op_open(op);
+	o = nfs_op_open(op);
 	if (o)
 		nfs4_open_ref(o);
-	o = nfs4_op_source(op);
+	o = nfs_op_source(op);
 	if (o)
 		nfs4_open_ref(o);
 	op->be.v4.kind = (uint8_t)kind;

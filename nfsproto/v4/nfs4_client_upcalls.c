@@ -99,7 +99,7 @@ static enum nfs_outcome up_failed(
 
 static void up_ended(struct nfs4_user *u, struct nfs_op *op)
 {
-	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	struct nfs_open *o = nfs_op_open(op), *source = nfs_op_source(op);
 
 	if (op->error && op->be.v4.kind == NFS4_K_OFFLOAD_STATUS)
 		nfs4_offload_abandon(nfs4_client_of(u), op);

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "nfsproto/wire/nfs4_ops.h"
+
 #define NFS4_PROGRAM	   100003u
 #define NFS4_VERSION	   4u
 #define NFS4_PROC_NULL	   0u
@@ -27,223 +29,157 @@
 #define NFS4_MAXFILEOFF	    0xfffffffffffffffeull
 #define NFS4_LENGTH_EOF	    0xffffffffffffffffull /* a byte range up to the end of the file */
 
+#define NUMBER(op, number, ...) op = number,
 enum nfs_opnum4 {
-	OP_ACCESS = 3,
-	OP_CLOSE = 4,
-	OP_COMMIT = 5,
-	OP_CREATE = 6,
-	OP_DELEGPURGE = 7,
-	OP_DELEGRETURN = 8,
-	OP_GETATTR = 9,
-	OP_GETFH = 10,
-	OP_LINK = 11,
-	OP_LOCK = 12,
-	OP_LOCKT = 13,
-	OP_LOCKU = 14,
-	OP_LOOKUP = 15,
-	OP_LOOKUPP = 16,
-	OP_NVERIFY = 17,
-	OP_OPEN = 18,
-	OP_OPENATTR = 19,
-	OP_OPEN_CONFIRM = 20, /* 4.0 only */
-	OP_OPEN_DOWNGRADE = 21,
-	OP_PUTFH = 22,
-	OP_PUTPUBFH = 23,
-	OP_PUTROOTFH = 24,
-	OP_READ = 25,
-	OP_READDIR = 26,
-	OP_READLINK = 27,
-	OP_REMOVE = 28,
-	OP_RENAME = 29,
-	OP_RENEW = 30, /* 4.0 only */
-	OP_RESTOREFH = 31,
-	OP_SAVEFH = 32,
-	OP_SECINFO = 33,
-	OP_SETATTR = 34,
-	OP_SETCLIENTID = 35,	     /* 4.0 only */
-	OP_SETCLIENTID_CONFIRM = 36, /* 4.0 only */
-	OP_VERIFY = 37,
-	OP_WRITE = 38,
-	OP_RELEASE_LOCKOWNER = 39, /* 4.0 only */
-	/* NFSv4.1 */
-	OP_BACKCHANNEL_CTL = 40,
-	OP_BIND_CONN_TO_SESSION = 41,
-	OP_EXCHANGE_ID = 42,
-	OP_CREATE_SESSION = 43,
-	OP_DESTROY_SESSION = 44,
-	OP_FREE_STATEID = 45,
-	OP_GET_DIR_DELEGATION = 46,
-	OP_GETDEVICEINFO = 47,
-	OP_GETDEVICELIST = 48,
-	OP_LAYOUTCOMMIT = 49,
-	OP_LAYOUTGET = 50,
-	OP_LAYOUTRETURN = 51,
-	OP_SECINFO_NO_NAME = 52,
-	OP_SEQUENCE = 53,
-	OP_SET_SSV = 54,
-	OP_TEST_STATEID = 55,
-	OP_WANT_DELEGATION = 56,
-	OP_DESTROY_CLIENTID = 57,
-	OP_RECLAIM_COMPLETE = 58,
+	NFS4_OPS(NUMBER, NUMBER, NUMBER) OP_BEHIND_LAST,
+	OP_LAST_42 = OP_BEHIND_LAST - 1,
 	OP_LAST_41 = OP_RECLAIM_COMPLETE,
-	/* NFSv4.2 */
-	OP_ALLOCATE = 59,
-	OP_COPY = 60,
-	OP_COPY_NOTIFY = 61,
-	OP_DEALLOCATE = 62,
-	OP_IO_ADVISE = 63,
-	OP_LAYOUTERROR = 64,
-	OP_LAYOUTSTATS = 65,
-	OP_OFFLOAD_CANCEL = 66,
-	OP_OFFLOAD_STATUS = 67,
-	OP_READ_PLUS = 68,
-	OP_SEEK = 69,
-	OP_WRITE_SAME = 70,
-	OP_CLONE = 71,
-	/* RFC 8276 */
-	OP_GETXATTR = 72,
-	OP_SETXATTR = 73,
-	OP_LISTXATTRS = 74,
-	OP_REMOVEXATTR = 75,
-	OP_LAST_42 = OP_REMOVEXATTR,
 	OP_ILLEGAL = 10044,
 };
+#undef NUMBER
 
-enum nfs_cb_opnum4 {
-	OP_CB_GETATTR = 3,
-	OP_CB_RECALL = 4,
-	OP_CB_LAYOUTRECALL = 5,
-	OP_CB_NOTIFY = 6,
-	OP_CB_PUSH_DELEG = 7,
-	OP_CB_RECALL_ANY = 8,
-	OP_CB_RECALLABLE_OBJ_AVAIL = 9,
-	OP_CB_RECALL_SLOT = 10,
-	OP_CB_SEQUENCE = 11,
-	OP_CB_WANTS_CANCELLED = 12,
-	OP_CB_NOTIFY_LOCK = 13,
-	OP_CB_NOTIFY_DEVICEID = 14,
-	OP_CB_OFFLOAD = 15, /* NFSv4.2 */
-	OP_CB_ILLEGAL = 10044,
-};
+/* The operations of callbacks, as in NFS4_OPS: the arguments are struct nfs4_cb_X_args. */
+#define NFS4_CALLBACKS(OP, LIKE, ALIEN)                                                            \
+	OP(OP_CB_GETATTR, 3, getattr)                                                              \
+	OP(OP_CB_RECALL, 4, recall)                                                                \
+	OP(OP_CB_LAYOUTRECALL, 5, layoutrecall)                                                    \
+	ALIEN(OP_CB_NOTIFY, 6)                                                                     \
+	ALIEN(OP_CB_PUSH_DELEG, 7)                                                                 \
+	OP(OP_CB_RECALL_ANY, 8, recall_any)                                                        \
+	LIKE(OP_CB_RECALLABLE_OBJ_AVAIL, 9, recall_any)                                            \
+	OP(OP_CB_RECALL_SLOT, 10, recall_slot)                                                     \
+	OP(OP_CB_SEQUENCE, 11, sequence)                                                           \
+	ALIEN(OP_CB_WANTS_CANCELLED, 12)                                                           \
+	OP(OP_CB_NOTIFY_LOCK, 13, notify_lock)                                                     \
+	ALIEN(OP_CB_NOTIFY_DEVICEID, 14)                                                           \
+	OP(OP_CB_OFFLOAD, 15, offload) /* NFSv4.2 */
 
-enum nfsstat4 {
-	NFS4_OK = 0,
-	NFS4ERR_PERM = 1,
-	NFS4ERR_NOENT = 2,
-	NFS4ERR_IO = 5,
-	NFS4ERR_NXIO = 6,
-	NFS4ERR_ACCESS = 13,
-	NFS4ERR_EXIST = 17,
-	NFS4ERR_XDEV = 18,
-	NFS4ERR_NOTDIR = 20,
-	NFS4ERR_ISDIR = 21,
-	NFS4ERR_INVAL = 22,
-	NFS4ERR_FBIG = 27,
-	NFS4ERR_NOSPC = 28,
-	NFS4ERR_ROFS = 30,
-	NFS4ERR_MLINK = 31,
-	NFS4ERR_NAMETOOLONG = 63,
-	NFS4ERR_NOTEMPTY = 66,
-	NFS4ERR_DQUOT = 69,
-	NFS4ERR_STALE = 70,
-	NFS4ERR_BADHANDLE = 10001,
-	NFS4ERR_BAD_COOKIE = 10003,
-	NFS4ERR_NOTSUPP = 10004,
-	NFS4ERR_TOOSMALL = 10005,
-	NFS4ERR_SERVERFAULT = 10006,
-	NFS4ERR_BADTYPE = 10007,
-	NFS4ERR_DELAY = 10008,
-	NFS4ERR_SAME = 10009,
-	NFS4ERR_DENIED = 10010,
-	NFS4ERR_EXPIRED = 10011,
-	NFS4ERR_LOCKED = 10012,
-	NFS4ERR_GRACE = 10013,
-	NFS4ERR_FHEXPIRED = 10014,
-	NFS4ERR_SHARE_DENIED = 10015,
-	NFS4ERR_WRONGSEC = 10016,
-	NFS4ERR_CLID_INUSE = 10017,
-	NFS4ERR_RESOURCE = 10018, /* 4.0 only */
-	NFS4ERR_MOVED = 10019,
-	NFS4ERR_NOFILEHANDLE = 10020,
-	NFS4ERR_MINOR_VERS_MISMATCH = 10021,
-	NFS4ERR_STALE_CLIENTID = 10022,
-	NFS4ERR_STALE_STATEID = 10023,
-	NFS4ERR_OLD_STATEID = 10024,
-	NFS4ERR_BAD_STATEID = 10025,
-	NFS4ERR_BAD_SEQID = 10026,
-	NFS4ERR_NOT_SAME = 10027,
-	NFS4ERR_LOCK_RANGE = 10028,
-	NFS4ERR_SYMLINK = 10029,
-	NFS4ERR_RESTOREFH = 10030,
-	NFS4ERR_LEASE_MOVED = 10031,
-	NFS4ERR_ATTRNOTSUPP = 10032,
-	NFS4ERR_NO_GRACE = 10033,
-	NFS4ERR_RECLAIM_BAD = 10034,
-	NFS4ERR_RECLAIM_CONFLICT = 10035,
-	NFS4ERR_BADXDR = 10036,
-	NFS4ERR_LOCKS_HELD = 10037,
-	NFS4ERR_OPENMODE = 10038,
-	NFS4ERR_BADOWNER = 10039,
-	NFS4ERR_BADCHAR = 10040,
-	NFS4ERR_BADNAME = 10041,
-	NFS4ERR_BAD_RANGE = 10042,
-	NFS4ERR_LOCK_NOTSUPP = 10043,
-	NFS4ERR_OP_ILLEGAL = 10044,
-	NFS4ERR_DEADLOCK = 10045,
-	NFS4ERR_FILE_OPEN = 10046,
-	NFS4ERR_ADMIN_REVOKED = 10047,
-	NFS4ERR_CB_PATH_DOWN = 10048,
-	/* NFSv4.1 */
-	NFS4ERR_BADIOMODE = 10049,
-	NFS4ERR_BADLAYOUT = 10050,
-	NFS4ERR_BAD_SESSION_DIGEST = 10051,
-	NFS4ERR_BADSESSION = 10052,
-	NFS4ERR_BADSLOT = 10053,
-	NFS4ERR_COMPLETE_ALREADY = 10054,
-	NFS4ERR_CONN_NOT_BOUND_TO_SESSION = 10055,
-	NFS4ERR_DELEG_ALREADY_WANTED = 10056,
-	NFS4ERR_BACK_CHAN_BUSY = 10057,
-	NFS4ERR_LAYOUTTRYLATER = 10058,
-	NFS4ERR_LAYOUTUNAVAILABLE = 10059,
-	NFS4ERR_NOMATCHING_LAYOUT = 10060,
-	NFS4ERR_RECALLCONFLICT = 10061,
-	NFS4ERR_UNKNOWN_LAYOUTTYPE = 10062,
-	NFS4ERR_SEQ_MISORDERED = 10063,
-	NFS4ERR_SEQUENCE_POS = 10064,
-	NFS4ERR_REQ_TOO_BIG = 10065,
-	NFS4ERR_REP_TOO_BIG = 10066,
-	NFS4ERR_REP_TOO_BIG_TO_CACHE = 10067,
-	NFS4ERR_RETRY_UNCACHED_REP = 10068,
-	NFS4ERR_UNSAFE_COMPOUND = 10069,
-	NFS4ERR_TOO_MANY_OPS = 10070,
-	NFS4ERR_OP_NOT_IN_SESSION = 10071,
-	NFS4ERR_HASH_ALG_UNSUPP = 10072,
-	NFS4ERR_CLIENTID_BUSY = 10074,
-	NFS4ERR_PNFS_IO_HOLE = 10075,
-	NFS4ERR_SEQ_FALSE_RETRY = 10076,
-	NFS4ERR_BAD_HIGH_SLOT = 10077,
-	NFS4ERR_DEADSESSION = 10078,
-	NFS4ERR_ENCR_ALG_UNSUPP = 10079,
-	NFS4ERR_PNFS_NO_LAYOUT = 10080,
-	NFS4ERR_NOT_ONLY_OP = 10081,
-	NFS4ERR_WRONG_CRED = 10082,
-	NFS4ERR_WRONG_TYPE = 10083,
-	NFS4ERR_DIRDELEG_UNAVAIL = 10084,
-	NFS4ERR_REJECT_DELEG = 10085,
-	NFS4ERR_RETURNCONFLICT = 10086,
-	NFS4ERR_DELEG_REVOKED = 10087,
-	/* NFSv4.2 */
-	NFS4ERR_PARTNER_NOTSUPP = 10088,
-	NFS4ERR_PARTNER_NO_AUTH = 10089,
-	NFS4ERR_UNION_NOTSUPP = 10090,
-	NFS4ERR_OFFLOAD_DENIED = 10091,
-	NFS4ERR_WRONG_LFS = 10092,
-	NFS4ERR_BADLABEL = 10093,
-	NFS4ERR_OFFLOAD_NO_REQS = 10094,
-	/* RFC 8276 */
-	NFS4ERR_NOXATTR = 10095,
-	NFS4ERR_XATTR2BIG = 10096,
-};
+#define NUMBER(op, number, ...) op = number,
+enum nfs_cb_opnum4 { NFS4_CALLBACKS(NUMBER, NUMBER, NUMBER) OP_CB_ILLEGAL = 10044 };
+#undef NUMBER
+
+/* The statuses, with the (positive) errno that a system call would return. */
+#define NFS4_STATUSES(S)                                                                           \
+	S(NFS4_OK, 0, 0)                                                                           \
+	S(NFS4ERR_PERM, 1, EPERM)                                                                  \
+	S(NFS4ERR_NOENT, 2, ENOENT)                                                                \
+	S(NFS4ERR_IO, 5, EIO)                                                                      \
+	S(NFS4ERR_NXIO, 6, ENXIO)                                                                  \
+	S(NFS4ERR_ACCESS, 13, EACCES)                                                              \
+	S(NFS4ERR_EXIST, 17, EEXIST)                                                               \
+	S(NFS4ERR_XDEV, 18, EXDEV)                                                                 \
+	S(NFS4ERR_NOTDIR, 20, ENOTDIR)                                                             \
+	S(NFS4ERR_ISDIR, 21, EISDIR)                                                               \
+	S(NFS4ERR_INVAL, 22, EINVAL)                                                               \
+	S(NFS4ERR_FBIG, 27, EFBIG)                                                                 \
+	S(NFS4ERR_NOSPC, 28, ENOSPC)                                                               \
+	S(NFS4ERR_ROFS, 30, EROFS)                                                                 \
+	S(NFS4ERR_MLINK, 31, EMLINK)                                                               \
+	S(NFS4ERR_NAMETOOLONG, 63, ENAMETOOLONG)                                                   \
+	S(NFS4ERR_NOTEMPTY, 66, ENOTEMPTY)                                                         \
+	S(NFS4ERR_DQUOT, 69, EDQUOT)                                                               \
+	S(NFS4ERR_STALE, 70, ESTALE)                                                               \
+	S(NFS4ERR_BADHANDLE, 10001, ESTALE)                                                        \
+	S(NFS4ERR_BAD_COOKIE, 10003, EINVAL)                                                       \
+	S(NFS4ERR_NOTSUPP, 10004, EOPNOTSUPP)                                                      \
+	S(NFS4ERR_TOOSMALL, 10005, EREMOTEIO)                                                      \
+	S(NFS4ERR_SERVERFAULT, 10006, EREMOTEIO)                                                   \
+	S(NFS4ERR_BADTYPE, 10007, EINVAL)                                                          \
+	S(NFS4ERR_DELAY, 10008, EAGAIN)                                                            \
+	S(NFS4ERR_SAME, 10009, EREMOTEIO)                                                          \
+	S(NFS4ERR_DENIED, 10010, EAGAIN)                                                           \
+	S(NFS4ERR_EXPIRED, 10011, EIO)                                                             \
+	S(NFS4ERR_LOCKED, 10012, EAGAIN)                                                           \
+	S(NFS4ERR_GRACE, 10013, EAGAIN)                                                            \
+	S(NFS4ERR_FHEXPIRED, 10014, ESTALE)                                                        \
+	S(NFS4ERR_SHARE_DENIED, 10015, EACCES)                                                     \
+	S(NFS4ERR_WRONGSEC, 10016, EPERM)                                                          \
+	S(NFS4ERR_CLID_INUSE, 10017, EREMOTEIO)                                                    \
+	S(NFS4ERR_RESOURCE, 10018, EREMOTEIO) /* 4.0 only */                                       \
+	S(NFS4ERR_MOVED, 10019, EREMOTE)                                                           \
+	S(NFS4ERR_NOFILEHANDLE, 10020, EREMOTEIO)                                                  \
+	S(NFS4ERR_MINOR_VERS_MISMATCH, 10021, EPROTONOSUPPORT)                                     \
+	S(NFS4ERR_STALE_CLIENTID, 10022, EIO)                                                      \
+	S(NFS4ERR_STALE_STATEID, 10023, EIO)                                                       \
+	S(NFS4ERR_OLD_STATEID, 10024, EIO)                                                         \
+	S(NFS4ERR_BAD_STATEID, 10025, EIO)                                                         \
+	S(NFS4ERR_BAD_SEQID, 10026, EREMOTEIO)                                                     \
+	S(NFS4ERR_NOT_SAME, 10027, EREMOTEIO)                                                      \
+	S(NFS4ERR_LOCK_RANGE, 10028, EINVAL)                                                       \
+	S(NFS4ERR_SYMLINK, 10029, ELOOP)                                                           \
+	S(NFS4ERR_RESTOREFH, 10030, EREMOTEIO)                                                     \
+	S(NFS4ERR_LEASE_MOVED, 10031, EREMOTEIO)                                                   \
+	S(NFS4ERR_ATTRNOTSUPP, 10032, EOPNOTSUPP)                                                  \
+	S(NFS4ERR_NO_GRACE, 10033, EIO)                                                            \
+	S(NFS4ERR_RECLAIM_BAD, 10034, EIO)                                                         \
+	S(NFS4ERR_RECLAIM_CONFLICT, 10035, EIO)                                                    \
+	S(NFS4ERR_BADXDR, 10036, EREMOTEIO)                                                        \
+	S(NFS4ERR_LOCKS_HELD, 10037, EIO)                                                          \
+	S(NFS4ERR_OPENMODE, 10038, EBADF)                                                          \
+	S(NFS4ERR_BADOWNER, 10039, EINVAL)                                                         \
+	S(NFS4ERR_BADCHAR, 10040, EINVAL)                                                          \
+	S(NFS4ERR_BADNAME, 10041, EINVAL)                                                          \
+	S(NFS4ERR_BAD_RANGE, 10042, EINVAL)                                                        \
+	S(NFS4ERR_LOCK_NOTSUPP, 10043, ENOLCK)                                                     \
+	S(NFS4ERR_OP_ILLEGAL, 10044, EREMOTEIO)                                                    \
+	S(NFS4ERR_DEADLOCK, 10045, EDEADLK)                                                        \
+	S(NFS4ERR_FILE_OPEN, 10046, EBUSY)                                                         \
+	S(NFS4ERR_ADMIN_REVOKED, 10047, EIO)                                                       \
+	S(NFS4ERR_CB_PATH_DOWN, 10048, EIO)                                                        \
+	/* NFSv4.1 */                                                                              \
+	S(NFS4ERR_BADIOMODE, 10049, EREMOTEIO)                                                     \
+	S(NFS4ERR_BADLAYOUT, 10050, EREMOTEIO)                                                     \
+	S(NFS4ERR_BAD_SESSION_DIGEST, 10051, EREMOTEIO)                                            \
+	S(NFS4ERR_BADSESSION, 10052, EIO)                                                          \
+	S(NFS4ERR_BADSLOT, 10053, EREMOTEIO)                                                       \
+	S(NFS4ERR_COMPLETE_ALREADY, 10054, EREMOTEIO)                                              \
+	S(NFS4ERR_CONN_NOT_BOUND_TO_SESSION, 10055, EIO)                                           \
+	S(NFS4ERR_DELEG_ALREADY_WANTED, 10056, EREMOTEIO)                                          \
+	S(NFS4ERR_BACK_CHAN_BUSY, 10057, EAGAIN)                                                   \
+	S(NFS4ERR_LAYOUTTRYLATER, 10058, EAGAIN)                                                   \
+	S(NFS4ERR_LAYOUTUNAVAILABLE, 10059, EREMOTEIO)                                             \
+	S(NFS4ERR_NOMATCHING_LAYOUT, 10060, EREMOTEIO)                                             \
+	S(NFS4ERR_RECALLCONFLICT, 10061, EAGAIN)                                                   \
+	S(NFS4ERR_UNKNOWN_LAYOUTTYPE, 10062, EREMOTEIO)                                            \
+	S(NFS4ERR_SEQ_MISORDERED, 10063, EREMOTEIO)                                                \
+	S(NFS4ERR_SEQUENCE_POS, 10064, EREMOTEIO)                                                  \
+	S(NFS4ERR_REQ_TOO_BIG, 10065, EREMOTEIO)                                                   \
+	S(NFS4ERR_REP_TOO_BIG, 10066, EREMOTEIO)                                                   \
+	S(NFS4ERR_REP_TOO_BIG_TO_CACHE, 10067, EREMOTEIO)                                          \
+	S(NFS4ERR_RETRY_UNCACHED_REP, 10068, EIO)                                                  \
+	S(NFS4ERR_UNSAFE_COMPOUND, 10069, EREMOTEIO)                                               \
+	S(NFS4ERR_TOO_MANY_OPS, 10070, EREMOTEIO)                                                  \
+	S(NFS4ERR_OP_NOT_IN_SESSION, 10071, EREMOTEIO)                                             \
+	S(NFS4ERR_HASH_ALG_UNSUPP, 10072, EREMOTEIO)                                               \
+	S(NFS4ERR_CLIENTID_BUSY, 10074, EBUSY)                                                     \
+	S(NFS4ERR_PNFS_IO_HOLE, 10075, EREMOTEIO)                                                  \
+	S(NFS4ERR_SEQ_FALSE_RETRY, 10076, EREMOTEIO)                                               \
+	S(NFS4ERR_BAD_HIGH_SLOT, 10077, EREMOTEIO)                                                 \
+	S(NFS4ERR_DEADSESSION, 10078, EIO)                                                         \
+	S(NFS4ERR_ENCR_ALG_UNSUPP, 10079, EREMOTEIO)                                               \
+	S(NFS4ERR_PNFS_NO_LAYOUT, 10080, EREMOTEIO)                                                \
+	S(NFS4ERR_NOT_ONLY_OP, 10081, EREMOTEIO)                                                   \
+	S(NFS4ERR_WRONG_CRED, 10082, EPERM)                                                        \
+	S(NFS4ERR_WRONG_TYPE, 10083, EINVAL)                                                       \
+	S(NFS4ERR_DIRDELEG_UNAVAIL, 10084, EREMOTEIO)                                              \
+	S(NFS4ERR_REJECT_DELEG, 10085, EREMOTEIO)                                                  \
+	S(NFS4ERR_RETURNCONFLICT, 10086, EREMOTEIO)                                                \
+	S(NFS4ERR_DELEG_REVOKED, 10087, EIO)                                                       \
+	/* NFSv4.2 */                                                                              \
+	S(NFS4ERR_PARTNER_NOTSUPP, 10088, EOPNOTSUPP)                                              \
+	S(NFS4ERR_PARTNER_NO_AUTH, 10089, EACCES)                                                  \
+	S(NFS4ERR_UNION_NOTSUPP, 10090, EOPNOTSUPP)                                                \
+	S(NFS4ERR_OFFLOAD_DENIED, 10091, EOPNOTSUPP)                                               \
+	S(NFS4ERR_WRONG_LFS, 10092, EINVAL)                                                        \
+	S(NFS4ERR_BADLABEL, 10093, EINVAL)                                                         \
+	S(NFS4ERR_OFFLOAD_NO_REQS, 10094, EOPNOTSUPP)                                              \
+	/* RFC 8276 */                                                                             \
+	S(NFS4ERR_NOXATTR, 10095, ENODATA)                                                         \
+	S(NFS4ERR_XATTR2BIG, 10096, E2BIG)
+
+#define NUMBER(status, number, err) status = number,
+enum nfsstat4 { NFS4_STATUSES(NUMBER) };
+#undef NUMBER
 
 /* "NFS4ERR_NOENT"; a number without a name gives "NFS4ERR_?". Never NULL. */
 const char *nfs4_status_name(uint32_t status);

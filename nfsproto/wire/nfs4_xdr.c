@@ -75,131 +75,110 @@ int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c)
 	return nfs4_got(x);
 }
 
+/* --- contents that several operations have ---------------------------------------------------- */
+
+void nfs4_put_name_args(struct xdr_out *x, uint32_t op, const struct nfs4_name_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_name(x, &a->name);
+}
+
+int nfs4_get_name_args(struct xdr_in *x, struct nfs4_name_args *a)
+{
+	return nfs4_get_name(x, &a->name);
+}
+
+void nfs4_put_stateid_args(struct xdr_out *x, uint32_t op, const struct nfs4_stateid_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+}
+
+int nfs4_get_stateid_args(struct xdr_in *x, struct nfs4_stateid_args *a)
+{
+	return nfs4_get_stateid(x, &a->stateid);
+}
+
+void nfs4_put_range_args(struct xdr_out *x, uint32_t op, const struct nfs4_range_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+	xdr_put_u64(x, a->offset);
+	xdr_put_u64(x, a->length);
+}
+
+int nfs4_get_range_args(struct xdr_in *x, struct nfs4_range_args *a)
+{
+	nfs4_get_stateid(x, &a->stateid);
+	a->offset = xdr_get_u64(x);
+	a->length = xdr_get_u64(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_read_args(struct xdr_out *x, uint32_t op, const struct nfs4_read_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_stateid(x, &a->stateid);
+	xdr_put_u64(x, a->offset);
+	xdr_put_u32(x, a->count);
+}
+
+int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a)
+{
+	nfs4_get_stateid(x, &a->stateid);
+	a->offset = xdr_get_u64(x);
+	a->count = xdr_get_u32(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_verify_args(struct xdr_out *x, uint32_t op, const struct nfs4_verify_args *a)
+{
+	nfs4_put_op(x, op);
+	nfs4_put_fattr(x, &a->attrs);
+}
+
+int nfs4_get_verify_args(struct xdr_in *x, struct nfs4_verify_args *a)
+{
+	return nfs4_get_fattr(x, &a->attrs);
+}
+
+void nfs4_put_change_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_change_res *r)
+{
+	nfs4_put_op_res(x, op, status);
+	if (status == NFS4_OK)
+		nfs4_put_change_info(x, &r->cinfo);
+}
+
+int nfs4_get_change_res(struct xdr_in *x, uint32_t status, struct nfs4_change_res *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (status != NFS4_OK)
+		return nfs4_got(x);
+	return nfs4_get_change_info(x, &r->cinfo);
+}
+
+void nfs4_put_stateid_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_stateid_res *r)
+{
+	nfs4_put_op_res(x, op, status);
+	if (status == NFS4_OK)
+		nfs4_put_stateid(x, &r->stateid);
+}
+
+int nfs4_get_stateid_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (status != NFS4_OK)
+		return nfs4_got(x);
+	return nfs4_get_stateid(x, &r->stateid);
+}
+
 /* --- dispatch ------------------------------------------------------------------------------- */
 
-/* Operations on files, names and locks: those of minor version 0. */
-static int get_file_op(struct xdr_in *x, struct nfs4_args *a)
+static int nfs4_get_none_args(struct xdr_in *x, struct nfs4_none_args *a)
 {
-	switch (a->op) {
-	case OP_GETFH:
-	case OP_LOOKUPP:
-	case OP_PUTPUBFH:
-	case OP_PUTROOTFH:
-	case OP_READLINK:
-	case OP_RESTOREFH:
-	case OP_SAVEFH:
-		return 0;
-	case OP_ACCESS:
-		return nfs4_get_access_args(x, &a->u.access);
-	case OP_CLOSE:
-		return nfs4_get_close_args(x, &a->u.close);
-	case OP_COMMIT:
-		return nfs4_get_commit_args(x, &a->u.commit);
-	case OP_CREATE:
-		return nfs4_get_create_args(x, &a->u.create);
-	case OP_DELEGRETURN:
-		return nfs4_get_delegreturn_args(x, &a->u.delegreturn);
-	case OP_GETATTR:
-		return nfs4_get_getattr_args(x, &a->u.getattr);
-	case OP_LINK:
-		return nfs4_get_link_args(x, &a->u.link);
-	case OP_LOCK:
-		return nfs4_get_lock_args(x, &a->u.lock);
-	case OP_LOCKT:
-		return nfs4_get_lockt_args(x, &a->u.lockt);
-	case OP_LOCKU:
-		return nfs4_get_locku_args(x, &a->u.locku);
-	case OP_LOOKUP:
-		return nfs4_get_lookup_args(x, &a->u.lookup);
-	case OP_NVERIFY:
-	case OP_VERIFY:
-		return nfs4_get_verify_args(x, &a->u.verify);
-	case OP_OPEN:
-		return nfs4_get_open_args(x, &a->u.open);
-	case OP_OPEN_DOWNGRADE:
-		return nfs4_get_open_downgrade_args(x, &a->u.open_downgrade);
-	case OP_PUTFH:
-		return nfs4_get_putfh_args(x, &a->u.putfh);
-	case OP_READ:
-		return nfs4_get_read_args(x, &a->u.read);
-	case OP_READDIR:
-		return nfs4_get_readdir_args(x, &a->u.readdir);
-	case OP_REMOVE:
-		return nfs4_get_remove_args(x, &a->u.remove);
-	case OP_RENAME:
-		return nfs4_get_rename_args(x, &a->u.rename);
-	case OP_SECINFO:
-		return nfs4_get_secinfo_args(x, &a->u.secinfo);
-	case OP_SETATTR:
-		return nfs4_get_setattr_args(x, &a->u.setattr);
-	case OP_WRITE:
-		return nfs4_get_write_args(x, &a->u.write);
-	default:
-		return -EOPNOTSUPP;
-	}
-}
-
-/* Operations on clients, sessions and stateids: those that minor version 1 has brought. */
-static int get_session_op(struct xdr_in *x, struct nfs4_args *a)
-{
-	switch (a->op) {
-	case OP_BACKCHANNEL_CTL:
-		return nfs4_get_backchannel_ctl_args(x, &a->u.backchannel_ctl);
-	case OP_BIND_CONN_TO_SESSION:
-		return nfs4_get_bind_conn_to_session_args(x, &a->u.bind_conn_to_session);
-	case OP_EXCHANGE_ID:
-		return nfs4_get_exchange_id_args(x, &a->u.exchange_id);
-	case OP_CREATE_SESSION:
-		return nfs4_get_create_session_args(x, &a->u.create_session);
-	case OP_DESTROY_SESSION:
-		return nfs4_get_destroy_session_args(x, &a->u.destroy_session);
-	case OP_DESTROY_CLIENTID:
-		return nfs4_get_destroy_clientid_args(x, &a->u.destroy_clientid);
-	case OP_FREE_STATEID:
-		return nfs4_get_free_stateid_args(x, &a->u.free_stateid);
-	case OP_SECINFO_NO_NAME:
-		return nfs4_get_secinfo_no_name_args(x, &a->u.secinfo_no_name);
-	case OP_SEQUENCE:
-		return nfs4_get_sequence_args(x, &a->u.sequence);
-	case OP_TEST_STATEID:
-		return nfs4_get_test_stateid_args(x, &a->u.test_stateid);
-	case OP_RECLAIM_COMPLETE:
-		return nfs4_get_reclaim_complete_args(x, &a->u.reclaim_complete);
-	default:
-		return -EOPNOTSUPP;
-	}
-}
-
-/* Operations that minor version 2 has brought. */
-static int get_op_42(struct xdr_in *x, struct nfs4_args *a)
-{
-	switch (a->op) {
-	case OP_ALLOCATE:
-	case OP_DEALLOCATE:
-		return nfs4_get_allocate_args(x, &a->u.allocate);
-	case OP_CLONE:
-		return nfs4_get_clone_args(x, &a->u.clone);
-	case OP_COPY:
-		return nfs4_get_copy_args(x, &a->u.copy);
-	case OP_IO_ADVISE:
-		return nfs4_get_io_advise_args(x, &a->u.io_advise);
-	case OP_OFFLOAD_CANCEL:
-	case OP_OFFLOAD_STATUS:
-		return nfs4_get_offload_args(x, &a->u.offload);
-	case OP_READ_PLUS:
-		return nfs4_get_read_plus_args(x, &a->u.read_plus);
-	case OP_SEEK:
-		return nfs4_get_seek_args(x, &a->u.seek);
-	case OP_GETXATTR:
-	case OP_REMOVEXATTR:
-		return nfs4_get_xattr_name_args(x, &a->u.xattr_name);
-	case OP_SETXATTR:
-		return nfs4_get_setxattr_args(x, &a->u.setxattr);
-	case OP_LISTXATTRS:
-		return nfs4_get_listxattrs_args(x, &a->u.listxattrs);
-	default:
-		return -EOPNOTSUPP;
-	}
+	return 0;
 }
 
 int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
@@ -207,9 +186,15 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 	a->op = xdr_get_u32(x);
 	if (!xdr_in_ok(x))
 		return -EBADMSG;
-	if (a->op < OP_BACKCHANNEL_CTL)
-		return get_file_op(x, a);
-	return a->op < OP_ALLOCATE ? get_session_op(x, a) : get_op_42(x, a);
+	switch (a->op) {
+#define GET(op, number, args, ...)                                                                 \
+	case op:                                                                                   \
+		return nfs4_get_##args##_args(x, &a->u.args);
+		NFS4_OPS(GET, GET, NFS4_SKIP)
+#undef GET
+	default:
+		return -EOPNOTSUPP;
+	}
 }
 
 /* Walks past one result that may stand before a READ. False: no such result, or cut short. */
@@ -240,7 +225,7 @@ static bool peek_skip(struct xdr_in *x, uint32_t op)
 	case OP_GETATTR:
 		return nfs4_get_getattr_res(x, NFS4_OK, &u.getattr) == 0;
 	case OP_CLOSE:
-		return nfs4_get_close_res(x, NFS4_OK, &u.close) == 0;
+		return nfs4_get_stateid_res(x, NFS4_OK, &u.close) == 0;
 	case OP_OPEN:
 		return nfs4_get_open_res(x, NFS4_OK, &u.open) == 0;
 	default:

@@ -12,6 +12,9 @@
  *     nfs4_get_X_res(x, status, &res)   the results: the caller has read number and status, with
  *                                       nfs4_get_op_res()
  *
+ * Operations with the same arguments or results share the functions, X is then the name of the
+ * contents, and put takes the number of the operation behind x.
+ *
  * An operation with only a status as result has no res functions: nfs4_put_op_res() and
  * nfs4_get_op_res() are enough. res may be NULL in put where status carries no results.
  *
@@ -66,6 +69,55 @@ size_t nfs4_begin_compound_res(struct xdr_out *x, const struct nfs4_opaque *tag)
 void nfs4_end_compound_res(struct xdr_out *x, size_t at, uint32_t status, uint32_t nops);
 int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c);
 
+/* --- contents that several operations have ---------------------------------------------------- */
+
+struct nfs4_name_args { /* LINK, LOOKUP, REMOVE, SECINFO; without "user.": GETXATTR, REMOVEXATTR */
+	struct nfs_name name;
+};
+void nfs4_put_name_args(struct xdr_out *x, uint32_t op, const struct nfs4_name_args *a);
+int nfs4_get_name_args(struct xdr_in *x, struct nfs4_name_args *a);
+
+struct nfs4_stateid_args { /* DELEGRETURN, FREE_STATEID, OFFLOAD_CANCEL, OFFLOAD_STATUS */
+	struct nfs4_stateid stateid;
+};
+void nfs4_put_stateid_args(struct xdr_out *x, uint32_t op, const struct nfs4_stateid_args *a);
+int nfs4_get_stateid_args(struct xdr_in *x, struct nfs4_stateid_args *a);
+
+struct nfs4_range_args { /* ALLOCATE, DEALLOCATE */
+	struct nfs4_stateid stateid;
+	uint64_t offset, length;
+};
+void nfs4_put_range_args(struct xdr_out *x, uint32_t op, const struct nfs4_range_args *a);
+int nfs4_get_range_args(struct xdr_in *x, struct nfs4_range_args *a);
+
+struct nfs4_read_args { /* READ, READ_PLUS */
+	struct nfs4_stateid stateid;
+	uint64_t offset;
+	uint32_t count;
+};
+void nfs4_put_read_args(struct xdr_out *x, uint32_t op, const struct nfs4_read_args *a);
+int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a);
+
+struct nfs4_verify_args { /* VERIFY, NVERIFY */
+	struct nfs4_fattr attrs;
+};
+void nfs4_put_verify_args(struct xdr_out *x, uint32_t op, const struct nfs4_verify_args *a);
+int nfs4_get_verify_args(struct xdr_in *x, struct nfs4_verify_args *a);
+
+struct nfs4_change_res { /* LINK, REMOVE, SETXATTR, REMOVEXATTR */
+	struct nfs4_change_info cinfo;
+};
+void nfs4_put_change_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_change_res *r);
+int nfs4_get_change_res(struct xdr_in *x, uint32_t status, struct nfs4_change_res *r);
+
+struct nfs4_stateid_res { /* CLOSE, LOCKU, OPEN_DOWNGRADE */
+	struct nfs4_stateid stateid;
+};
+void nfs4_put_stateid_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_stateid_res *r);
+int nfs4_get_stateid_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r);
+
 /* --- file handles and names (nfs4_xdr_dir.c) -------------------------------------------------- */
 
 struct nfs4_access_args {
@@ -109,30 +161,6 @@ struct nfs4_getfh_res {
 };
 void nfs4_put_getfh_res(struct xdr_out *x, uint32_t status, const struct nfs4_getfh_res *r);
 int nfs4_get_getfh_res(struct xdr_in *x, uint32_t status, struct nfs4_getfh_res *r);
-
-struct nfs4_link_args {
-	struct nfs_name name;
-};
-struct nfs4_link_res {
-	struct nfs4_change_info cinfo;
-};
-void nfs4_put_link_args(struct xdr_out *x, const struct nfs4_link_args *a);
-int nfs4_get_link_args(struct xdr_in *x, struct nfs4_link_args *a);
-void nfs4_put_link_res(struct xdr_out *x, uint32_t status, const struct nfs4_link_res *r);
-int nfs4_get_link_res(struct xdr_in *x, uint32_t status, struct nfs4_link_res *r);
-
-struct nfs4_lookup_args {
-	struct nfs_name name;
-};
-void nfs4_put_lookup_args(struct xdr_out *x, const struct nfs4_lookup_args *a);
-int nfs4_get_lookup_args(struct xdr_in *x, struct nfs4_lookup_args *a);
-
-struct nfs4_verify_args { /* VERIFY and NVERIFY */
-	struct nfs4_fattr attrs;
-};
-void nfs4_put_verify_args(struct xdr_out *x, const struct nfs4_verify_args *a);
-void nfs4_put_nverify_args(struct xdr_out *x, const struct nfs4_verify_args *a);
-int nfs4_get_verify_args(struct xdr_in *x, struct nfs4_verify_args *a);
 
 struct nfs4_putfh_args {
 	struct nfs_fh fh; /* get: len may be 0 or any bytes; the server answers BADHANDLE */
@@ -193,17 +221,6 @@ struct nfs4_readlink_res {
 void nfs4_put_readlink_res(struct xdr_out *x, uint32_t status, const struct nfs4_readlink_res *r);
 int nfs4_get_readlink_res(struct xdr_in *x, uint32_t status, struct nfs4_readlink_res *r);
 
-struct nfs4_remove_args {
-	struct nfs_name name;
-};
-struct nfs4_remove_res {
-	struct nfs4_change_info cinfo;
-};
-void nfs4_put_remove_args(struct xdr_out *x, const struct nfs4_remove_args *a);
-int nfs4_get_remove_args(struct xdr_in *x, struct nfs4_remove_args *a);
-void nfs4_put_remove_res(struct xdr_out *x, uint32_t status, const struct nfs4_remove_res *r);
-int nfs4_get_remove_res(struct xdr_in *x, uint32_t status, struct nfs4_remove_res *r);
-
 struct nfs4_rename_args {
 	struct nfs_name from, to;
 };
@@ -215,9 +232,6 @@ int nfs4_get_rename_args(struct xdr_in *x, struct nfs4_rename_args *a);
 void nfs4_put_rename_res(struct xdr_out *x, uint32_t status, const struct nfs4_rename_res *r);
 int nfs4_get_rename_res(struct xdr_in *x, uint32_t status, struct nfs4_rename_res *r);
 
-struct nfs4_secinfo_args {
-	struct nfs_name name;
-};
 struct nfs4_secinfo_no_name_args {
 	uint32_t style; /* secinfo_style4, checked */
 };
@@ -231,13 +245,10 @@ struct nfs4_secinfo_res { /* of both operations */
 	uint32_t n;	  /* at most NFS4_FLAVORS_MAX */
 	struct nfs4_flavor flavor[NFS4_FLAVORS_MAX];
 };
-void nfs4_put_secinfo_args(struct xdr_out *x, const struct nfs4_secinfo_args *a);
-int nfs4_get_secinfo_args(struct xdr_in *x, struct nfs4_secinfo_args *a);
 void nfs4_put_secinfo_no_name_args(struct xdr_out *x, const struct nfs4_secinfo_no_name_args *a);
 int nfs4_get_secinfo_no_name_args(struct xdr_in *x, struct nfs4_secinfo_no_name_args *a);
-void nfs4_put_secinfo_res(struct xdr_out *x, uint32_t status, const struct nfs4_secinfo_res *r);
-void nfs4_put_secinfo_no_name_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_secinfo_res *r);
+void nfs4_put_secinfo_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_secinfo_res *r);
 int nfs4_get_secinfo_res(struct xdr_in *x, uint32_t status, struct nfs4_secinfo_res *r);
 
 struct nfs4_setattr_args {
@@ -260,13 +271,8 @@ struct nfs4_close_args {
 	uint32_t seqid;
 	struct nfs4_stateid stateid;
 };
-struct nfs4_stateid_res { /* CLOSE, LOCKU, OPEN_DOWNGRADE, and LOCK when granted */
-	struct nfs4_stateid stateid;
-};
 void nfs4_put_close_args(struct xdr_out *x, const struct nfs4_close_args *a);
 int nfs4_get_close_args(struct xdr_in *x, struct nfs4_close_args *a);
-void nfs4_put_close_res(struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r);
-int nfs4_get_close_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r);
 
 struct nfs4_commit_args {
 	uint64_t offset;
@@ -279,12 +285,6 @@ void nfs4_put_commit_args(struct xdr_out *x, const struct nfs4_commit_args *a);
 int nfs4_get_commit_args(struct xdr_in *x, struct nfs4_commit_args *a);
 void nfs4_put_commit_res(struct xdr_out *x, uint32_t status, const struct nfs4_commit_res *r);
 int nfs4_get_commit_res(struct xdr_in *x, uint32_t status, struct nfs4_commit_res *r);
-
-struct nfs4_delegreturn_args {
-	struct nfs4_stateid stateid;
-};
-void nfs4_put_delegreturn_args(struct xdr_out *x, const struct nfs4_delegreturn_args *a);
-int nfs4_get_delegreturn_args(struct xdr_in *x, struct nfs4_delegreturn_args *a);
 
 struct nfs4_lock_args {
 	uint32_t type; /* nfs_lock_type4, checked */
@@ -335,8 +335,6 @@ struct nfs4_locku_args {
 };
 void nfs4_put_locku_args(struct xdr_out *x, const struct nfs4_locku_args *a);
 int nfs4_get_locku_args(struct xdr_in *x, struct nfs4_locku_args *a);
-void nfs4_put_locku_res(struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r);
-int nfs4_get_locku_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r);
 
 struct nfs4_open_args {
 	uint32_t seqid;
@@ -382,21 +380,11 @@ struct nfs4_open_downgrade_args {
 };
 void nfs4_put_open_downgrade_args(struct xdr_out *x, const struct nfs4_open_downgrade_args *a);
 int nfs4_get_open_downgrade_args(struct xdr_in *x, struct nfs4_open_downgrade_args *a);
-void nfs4_put_open_downgrade_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r);
-int nfs4_get_open_downgrade_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r);
 
-struct nfs4_read_args {
-	struct nfs4_stateid stateid;
-	uint64_t offset;
-	uint32_t count;
-};
 struct nfs4_read_res {
 	bool eof;
 	struct seg_list data; /* put only */
 };
-void nfs4_put_read_args(struct xdr_out *x, const struct nfs4_read_args *a);
-int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a);
 /* The data goes as payload: the memory stays the caller's until the message is done. */
 void nfs4_put_read_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_res *r);
 /* Decodes eof and stops where the data's length word stands: with NFS4_OK the caller then takes the
@@ -426,52 +414,16 @@ int nfs4_get_write_res(struct xdr_in *x, uint32_t status, struct nfs4_write_res 
 
 /* --- any operation ---------------------------------------------------------------------------- */
 
+struct nfs4_none_args {
+	char none;
+};
+
 struct nfs4_args {
 	uint32_t op;
 	union {
-		struct nfs4_access_args access;
-		struct nfs4_close_args close;
-		struct nfs4_commit_args commit;
-		struct nfs4_create_args create;
-		struct nfs4_delegreturn_args delegreturn;
-		struct nfs4_getattr_args getattr;
-		struct nfs4_link_args link;
-		struct nfs4_lock_args lock;
-		struct nfs4_lockt_args lockt;
-		struct nfs4_locku_args locku;
-		struct nfs4_lookup_args lookup;
-		struct nfs4_verify_args verify; /* and NVERIFY */
-		struct nfs4_open_args open;
-		struct nfs4_open_downgrade_args open_downgrade;
-		struct nfs4_putfh_args putfh;
-		struct nfs4_read_args read;
-		struct nfs4_readdir_args readdir;
-		struct nfs4_remove_args remove;
-		struct nfs4_rename_args rename;
-		struct nfs4_secinfo_args secinfo;
-		struct nfs4_setattr_args setattr;
-		struct nfs4_write_args write;
-		struct nfs4_backchannel_ctl_args backchannel_ctl;
-		struct nfs4_bind_conn_to_session_args bind_conn_to_session;
-		struct nfs4_exchange_id_args exchange_id;
-		struct nfs4_create_session_args create_session;
-		struct nfs4_destroy_session_args destroy_session;
-		struct nfs4_destroy_clientid_args destroy_clientid;
-		struct nfs4_free_stateid_args free_stateid;
-		struct nfs4_secinfo_no_name_args secinfo_no_name;
-		struct nfs4_sequence_args sequence;
-		struct nfs4_test_stateid_args test_stateid;
-		struct nfs4_reclaim_complete_args reclaim_complete;
-		struct nfs4_allocate_args allocate; /* and DEALLOCATE */
-		struct nfs4_clone_args clone;
-		struct nfs4_copy_args copy;
-		struct nfs4_io_advise_args io_advise;
-		struct nfs4_offload_args offload; /* OFFLOAD_CANCEL and OFFLOAD_STATUS */
-		struct nfs4_read_plus_args read_plus;
-		struct nfs4_seek_args seek;
-		struct nfs4_xattr_name_args xattr_name; /* GETXATTR and REMOVEXATTR */
-		struct nfs4_setxattr_args setxattr;
-		struct nfs4_listxattrs_args listxattrs;
+#define MEMBER(op, number, args, ...) struct nfs4_##args##_args args;
+		NFS4_OPS(MEMBER, NFS4_SKIP, NFS4_SKIP)
+#undef MEMBER
 	} u;
 };
 

@@ -240,23 +240,11 @@ int nfs4_get_cb_args(struct xdr_in *x, struct nfs4_cb_args *a)
 	if (!xdr_in_ok(x))
 		return -EBADMSG;
 	switch (a->op) {
-	case OP_CB_GETATTR:
-		return nfs4_get_cb_getattr_args(x, &a->u.getattr);
-	case OP_CB_RECALL:
-		return nfs4_get_cb_recall_args(x, &a->u.recall);
-	case OP_CB_LAYOUTRECALL:
-		return nfs4_get_cb_layoutrecall_args(x, &a->u.layoutrecall);
-	case OP_CB_NOTIFY_LOCK:
-		return nfs4_get_cb_notify_lock_args(x, &a->u.notify_lock);
-	case OP_CB_RECALL_ANY:
-	case OP_CB_RECALLABLE_OBJ_AVAIL:
-		return nfs4_get_cb_recall_any_args(x, &a->u.recall_any);
-	case OP_CB_RECALL_SLOT:
-		return nfs4_get_cb_recall_slot_args(x, &a->u.recall_slot);
-	case OP_CB_SEQUENCE:
-		return nfs4_get_cb_sequence_args(x, &a->u.sequence);
-	case OP_CB_OFFLOAD:
-		return nfs4_get_cb_offload_args(x, &a->u.offload);
+#define GET(op, number, args)                                                                      \
+	case op:                                                                                   \
+		return nfs4_get_cb_##args##_args(x, &a->u.args);
+		NFS4_CALLBACKS(GET, GET, NFS4_SKIP)
+#undef GET
 	default:
 		return -EOPNOTSUPP;
 	}

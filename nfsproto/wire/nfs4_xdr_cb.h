@@ -96,14 +96,9 @@ int nfs4_get_cb_offload_args(struct xdr_in *x, struct nfs4_cb_offload_args *a);
 struct nfs4_cb_args {
 	uint32_t op;
 	union {
-		struct nfs4_cb_getattr_args getattr;
-		struct nfs4_cb_recall_args recall;
-		struct nfs4_cb_layoutrecall_args layoutrecall;
-		struct nfs4_cb_notify_lock_args notify_lock;
-		struct nfs4_cb_recall_any_args recall_any; /* and CB_RECALLABLE_OBJ_AVAIL */
-		struct nfs4_cb_recall_slot_args recall_slot;
-		struct nfs4_cb_sequence_args sequence;
-		struct nfs4_cb_offload_args offload;
+#define MEMBER(op, number, args) struct nfs4_cb_##args##_args args;
+		NFS4_CALLBACKS(MEMBER, NFS4_SKIP, NFS4_SKIP)
+#undef MEMBER
 	} u;
 };
 

@@ -90,7 +90,8 @@ int nfs4_get_create_res(struct xdr_in *x, uint32_t status, struct nfs4_create_re
 	return nfs4_get_bitmap(x, &r->attrset);
 }
 
-/* --- GETATTR, VERIFY, NVERIFY, SETATTR -------------------------------------------------------- */
+/* --- GETATTR, SETATTR --------------------------------------------------------------------------
+ */
 
 void nfs4_put_getattr_args(struct xdr_out *x, const struct nfs4_getattr_args *a)
 {
@@ -116,23 +117,6 @@ int nfs4_get_getattr_res(struct xdr_in *x, uint32_t status, struct nfs4_getattr_
 	if (status != NFS4_OK)
 		return nfs4_got(x);
 	return nfs4_get_fattr(x, &r->attrs);
-}
-
-void nfs4_put_verify_args(struct xdr_out *x, const struct nfs4_verify_args *a)
-{
-	nfs4_put_op(x, OP_VERIFY);
-	nfs4_put_fattr(x, &a->attrs);
-}
-
-void nfs4_put_nverify_args(struct xdr_out *x, const struct nfs4_verify_args *a)
-{
-	nfs4_put_op(x, OP_NVERIFY);
-	nfs4_put_fattr(x, &a->attrs);
-}
-
-int nfs4_get_verify_args(struct xdr_in *x, struct nfs4_verify_args *a)
-{
-	return nfs4_get_fattr(x, &a->attrs);
 }
 
 void nfs4_put_setattr_args(struct xdr_out *x, const struct nfs4_setattr_args *a)
@@ -162,7 +146,8 @@ int nfs4_get_setattr_res(struct xdr_in *x, uint32_t status, struct nfs4_setattr_
 	return nfs4_get_bitmap(x, &r->attrset);
 }
 
-/* --- GETFH, PUTFH, LOOKUP --------------------------------------------------------------------- */
+/* --- GETFH, PUTFH ------------------------------------------------------------------------------
+ */
 
 void nfs4_put_getfh_res(struct xdr_out *x, uint32_t status, const struct nfs4_getfh_res *r)
 {
@@ -190,70 +175,8 @@ int nfs4_get_putfh_args(struct xdr_in *x, struct nfs4_putfh_args *a)
 	return nfs4_get_any_fh(x, &a->fh);
 }
 
-void nfs4_put_lookup_args(struct xdr_out *x, const struct nfs4_lookup_args *a)
-{
-	nfs4_put_op(x, OP_LOOKUP);
-	nfs4_put_name(x, &a->name);
-}
-
-int nfs4_get_lookup_args(struct xdr_in *x, struct nfs4_lookup_args *a)
-{
-	return nfs4_get_name(x, &a->name);
-}
-
-/* --- LINK, REMOVE, RENAME --------------------------------------------------------------------- */
-
-void nfs4_put_link_args(struct xdr_out *x, const struct nfs4_link_args *a)
-{
-	nfs4_put_op(x, OP_LINK);
-	nfs4_put_name(x, &a->name);
-}
-
-int nfs4_get_link_args(struct xdr_in *x, struct nfs4_link_args *a)
-{
-	return nfs4_get_name(x, &a->name);
-}
-
-void nfs4_put_link_res(struct xdr_out *x, uint32_t status, const struct nfs4_link_res *r)
-{
-	nfs4_put_op_res(x, OP_LINK, status);
-	if (status == NFS4_OK)
-		nfs4_put_change_info(x, &r->cinfo);
-}
-
-int nfs4_get_link_res(struct xdr_in *x, uint32_t status, struct nfs4_link_res *r)
-{
-	memset(r, 0, sizeof(*r));
-	if (status != NFS4_OK)
-		return nfs4_got(x);
-	return nfs4_get_change_info(x, &r->cinfo);
-}
-
-void nfs4_put_remove_args(struct xdr_out *x, const struct nfs4_remove_args *a)
-{
-	nfs4_put_op(x, OP_REMOVE);
-	nfs4_put_name(x, &a->name);
-}
-
-int nfs4_get_remove_args(struct xdr_in *x, struct nfs4_remove_args *a)
-{
-	return nfs4_get_name(x, &a->name);
-}
-
-void nfs4_put_remove_res(struct xdr_out *x, uint32_t status, const struct nfs4_remove_res *r)
-{
-	nfs4_put_op_res(x, OP_REMOVE, status);
-	if (status == NFS4_OK)
-		nfs4_put_change_info(x, &r->cinfo);
-}
-
-int nfs4_get_remove_res(struct xdr_in *x, uint32_t status, struct nfs4_remove_res *r)
-{
-	memset(r, 0, sizeof(*r));
-	if (status != NFS4_OK)
-		return nfs4_got(x);
-	return nfs4_get_change_info(x, &r->cinfo);
-}
+/* --- RENAME ------------------------------------------------------------------------------------
+ */
 
 void nfs4_put_rename_args(struct xdr_out *x, const struct nfs4_rename_args *a)
 {
@@ -413,17 +336,6 @@ int nfs4_get_readlink_res(struct xdr_in *x, uint32_t status, struct nfs4_readlin
 
 /* --- SECINFO, SECINFO_NO_NAME ----------------------------------------------------------------- */
 
-void nfs4_put_secinfo_args(struct xdr_out *x, const struct nfs4_secinfo_args *a)
-{
-	nfs4_put_op(x, OP_SECINFO);
-	nfs4_put_name(x, &a->name);
-}
-
-int nfs4_get_secinfo_args(struct xdr_in *x, struct nfs4_secinfo_args *a)
-{
-	return nfs4_get_name(x, &a->name);
-}
-
 void nfs4_put_secinfo_no_name_args(struct xdr_out *x, const struct nfs4_secinfo_no_name_args *a)
 {
 	nfs4_put_op(x, OP_SECINFO_NO_NAME);
@@ -436,8 +348,12 @@ int nfs4_get_secinfo_no_name_args(struct xdr_in *x, struct nfs4_secinfo_no_name_
 	return nfs4_got(x);
 }
 
-static void put_flavors(struct xdr_out *x, const struct nfs4_secinfo_res *r)
+void nfs4_put_secinfo_res(
+	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_secinfo_res *r)
 {
+	nfs4_put_op_res(x, op, status);
+	if (status != NFS4_OK)
+		return;
 	xdr_put_u32(x, r->n);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct nfs4_flavor *f = &r->flavor[i];
@@ -449,21 +365,6 @@ static void put_flavors(struct xdr_out *x, const struct nfs4_secinfo_res *r)
 		xdr_put_u32(x, f->qop);
 		xdr_put_u32(x, f->service);
 	}
-}
-
-void nfs4_put_secinfo_res(struct xdr_out *x, uint32_t status, const struct nfs4_secinfo_res *r)
-{
-	nfs4_put_op_res(x, OP_SECINFO, status);
-	if (status == NFS4_OK)
-		put_flavors(x, r);
-}
-
-void nfs4_put_secinfo_no_name_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_secinfo_res *r)
-{
-	nfs4_put_op_res(x, OP_SECINFO_NO_NAME, status);
-	if (status == NFS4_OK)
-		put_flavors(x, r);
 }
 
 int nfs4_get_secinfo_res(struct xdr_in *x, uint32_t status, struct nfs4_secinfo_res *r)

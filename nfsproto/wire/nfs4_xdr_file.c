@@ -7,25 +7,8 @@
 
 #include "nfsproto/wire/nfs4_xdr.h"
 
-/* --- results that are a stateid --------------------------------------------------------------- */
-
-static void put_stateid_res(
-	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_stateid_res *r)
-{
-	nfs4_put_op_res(x, op, status);
-	if (status == NFS4_OK)
-		nfs4_put_stateid(x, &r->stateid);
-}
-
-static int get_stateid_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
-{
-	memset(r, 0, sizeof(*r));
-	if (status != NFS4_OK)
-		return nfs4_got(x);
-	return nfs4_get_stateid(x, &r->stateid);
-}
-
-/* --- CLOSE, DELEGRETURN, OPEN_DOWNGRADE ------------------------------------------------------- */
+/* --- CLOSE, OPEN_DOWNGRADE ---------------------------------------------------------------------
+ */
 
 void nfs4_put_close_args(struct xdr_out *x, const struct nfs4_close_args *a)
 {
@@ -37,27 +20,6 @@ void nfs4_put_close_args(struct xdr_out *x, const struct nfs4_close_args *a)
 int nfs4_get_close_args(struct xdr_in *x, struct nfs4_close_args *a)
 {
 	a->seqid = xdr_get_u32(x);
-	return nfs4_get_stateid(x, &a->stateid);
-}
-
-void nfs4_put_close_res(struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r)
-{
-	put_stateid_res(x, OP_CLOSE, status, r);
-}
-
-int nfs4_get_close_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
-{
-	return get_stateid_res(x, status, r);
-}
-
-void nfs4_put_delegreturn_args(struct xdr_out *x, const struct nfs4_delegreturn_args *a)
-{
-	nfs4_put_op(x, OP_DELEGRETURN);
-	nfs4_put_stateid(x, &a->stateid);
-}
-
-int nfs4_get_delegreturn_args(struct xdr_in *x, struct nfs4_delegreturn_args *a)
-{
 	return nfs4_get_stateid(x, &a->stateid);
 }
 
@@ -77,17 +39,6 @@ int nfs4_get_open_downgrade_args(struct xdr_in *x, struct nfs4_open_downgrade_ar
 	a->share_access = xdr_get_u32(x);
 	a->share_deny = xdr_get_u32(x);
 	return nfs4_got(x);
-}
-
-void nfs4_put_open_downgrade_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r)
-{
-	put_stateid_res(x, OP_OPEN_DOWNGRADE, status, r);
-}
-
-int nfs4_get_open_downgrade_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
-{
-	return get_stateid_res(x, status, r);
 }
 
 /* --- COMMIT, READ, WRITE ---------------------------------------------------------------------- */
@@ -118,22 +69,6 @@ int nfs4_get_commit_res(struct xdr_in *x, uint32_t status, struct nfs4_commit_re
 	memset(r, 0, sizeof(*r));
 	if (status == NFS4_OK)
 		xdr_get_fixed(x, r->verf, sizeof(r->verf));
-	return nfs4_got(x);
-}
-
-void nfs4_put_read_args(struct xdr_out *x, const struct nfs4_read_args *a)
-{
-	nfs4_put_op(x, OP_READ);
-	nfs4_put_stateid(x, &a->stateid);
-	xdr_put_u64(x, a->offset);
-	xdr_put_u32(x, a->count);
-}
-
-int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a)
-{
-	nfs4_get_stateid(x, &a->stateid);
-	a->offset = xdr_get_u64(x);
-	a->count = xdr_get_u32(x);
 	return nfs4_got(x);
 }
 
@@ -321,14 +256,4 @@ int nfs4_get_locku_args(struct xdr_in *x, struct nfs4_locku_args *a)
 	a->offset = xdr_get_u64(x);
 	a->length = xdr_get_u64(x);
 	return nfs4_got(x);
-}
-
-void nfs4_put_locku_res(struct xdr_out *x, uint32_t status, const struct nfs4_stateid_res *r)
-{
-	put_stateid_res(x, OP_LOCKU, status, r);
-}
-
-int nfs4_get_locku_res(struct xdr_in *x, uint32_t status, struct nfs4_stateid_res *r)
-{
-	return get_stateid_res(x, status, r);
 }

@@ -378,7 +378,8 @@ int nfs4_get_sequence_res(struct xdr_in *x, uint32_t status, struct nfs4_sequenc
 	return nfs4_got(x);
 }
 
-/* --- DESTROY_CLIENTID, RECLAIM_COMPLETE, FREE_STATEID, TEST_STATEID --------------------------- */
+/* --- DESTROY_CLIENTID, RECLAIM_COMPLETE, TEST_STATEID ------------------------------------------
+ */
 
 void nfs4_put_destroy_clientid_args(struct xdr_out *x, const struct nfs4_destroy_clientid_args *a)
 {
@@ -402,17 +403,6 @@ int nfs4_get_reclaim_complete_args(struct xdr_in *x, struct nfs4_reclaim_complet
 {
 	a->one_fs = xdr_get_bool(x);
 	return nfs4_got(x);
-}
-
-void nfs4_put_free_stateid_args(struct xdr_out *x, const struct nfs4_free_stateid_args *a)
-{
-	nfs4_put_op(x, OP_FREE_STATEID);
-	nfs4_put_stateid(x, &a->stateid);
-}
-
-int nfs4_get_free_stateid_args(struct xdr_in *x, struct nfs4_free_stateid_args *a)
-{
-	return nfs4_get_stateid(x, &a->stateid);
 }
 
 #define STATEID_WIRE (4u + NFS4_STATEID_OTHER)

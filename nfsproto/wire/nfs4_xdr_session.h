@@ -117,12 +117,6 @@ struct nfs4_destroy_clientid_args {
 void nfs4_put_destroy_clientid_args(struct xdr_out *x, const struct nfs4_destroy_clientid_args *a);
 int nfs4_get_destroy_clientid_args(struct xdr_in *x, struct nfs4_destroy_clientid_args *a);
 
-struct nfs4_free_stateid_args {
-	struct nfs4_stateid stateid;
-};
-void nfs4_put_free_stateid_args(struct xdr_out *x, const struct nfs4_free_stateid_args *a);
-int nfs4_get_free_stateid_args(struct xdr_in *x, struct nfs4_free_stateid_args *a);
-
 struct nfs4_test_stateid_args {
 	uint32_t n;
 	const struct nfs4_stateid *ids; /* put */

@@ -7,34 +7,6 @@
 
 #include <string.h>
 
-/* --- ALLOCATE, DEALLOCATE --------------------------------------------------------------------- */
-
-static void put_range_args(struct xdr_out *x, uint32_t op, const struct nfs4_allocate_args *a)
-{
-	nfs4_put_op(x, op);
-	nfs4_put_stateid(x, &a->stateid);
-	xdr_put_u64(x, a->offset);
-	xdr_put_u64(x, a->length);
-}
-
-void nfs4_put_allocate_args(struct xdr_out *x, const struct nfs4_allocate_args *a)
-{
-	put_range_args(x, OP_ALLOCATE, a);
-}
-
-void nfs4_put_deallocate_args(struct xdr_out *x, const struct nfs4_allocate_args *a)
-{
-	put_range_args(x, OP_DEALLOCATE, a);
-}
-
-int nfs4_get_allocate_args(struct xdr_in *x, struct nfs4_allocate_args *a)
-{
-	nfs4_get_stateid(x, &a->stateid);
-	a->offset = xdr_get_u64(x);
-	a->length = xdr_get_u64(x);
-	return nfs4_got(x);
-}
-
 /* --- CLONE, COPY ------------------------------------------------------------------------------ */
 
 void nfs4_put_clone_args(struct xdr_out *x, const struct nfs4_clone_args *a)
@@ -174,24 +146,8 @@ int nfs4_get_io_advise_res(struct xdr_in *x, uint32_t status, struct nfs4_io_adv
 	return nfs4_get_bitmap(x, &r->hints);
 }
 
-/* --- OFFLOAD_CANCEL, OFFLOAD_STATUS ----------------------------------------------------------- */
-
-void nfs4_put_offload_cancel_args(struct xdr_out *x, const struct nfs4_offload_args *a)
-{
-	nfs4_put_op(x, OP_OFFLOAD_CANCEL);
-	nfs4_put_stateid(x, &a->stateid);
-}
-
-void nfs4_put_offload_status_args(struct xdr_out *x, const struct nfs4_offload_args *a)
-{
-	nfs4_put_op(x, OP_OFFLOAD_STATUS);
-	nfs4_put_stateid(x, &a->stateid);
-}
-
-int nfs4_get_offload_args(struct xdr_in *x, struct nfs4_offload_args *a)
-{
-	return nfs4_get_stateid(x, &a->stateid);
-}
+/* --- OFFLOAD_STATUS ----------------------------------------------------------------------------
+ */
 
 void nfs4_put_offload_status_res(
 	struct xdr_out *x, uint32_t status, const struct nfs4_offload_status_res *r)
@@ -219,22 +175,6 @@ int nfs4_get_offload_status_res(
 }
 
 /* --- READ_PLUS -------------------------------------------------------------------------------- */
-
-void nfs4_put_read_plus_args(struct xdr_out *x, const struct nfs4_read_plus_args *a)
-{
-	nfs4_put_op(x, OP_READ_PLUS);
-	nfs4_put_stateid(x, &a->stateid);
-	xdr_put_u64(x, a->offset);
-	xdr_put_u32(x, a->count);
-}
-
-int nfs4_get_read_plus_args(struct xdr_in *x, struct nfs4_read_plus_args *a)
-{
-	nfs4_get_stateid(x, &a->stateid);
-	a->offset = xdr_get_u64(x);
-	a->count = xdr_get_u32(x);
-	return nfs4_got(x);
-}
 
 void nfs4_put_read_plus_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_plus_res *r)
 {

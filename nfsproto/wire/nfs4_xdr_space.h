@@ -14,14 +14,6 @@
 #define NFS4_NETLOCS_MAX  16   /* source servers accepted in COPY */
 #define NFS4_CONTENTS_MAX 8192 /* pieces accepted in READ_PLUS */
 
-struct nfs4_allocate_args { /* ALLOCATE and DEALLOCATE */
-	struct nfs4_stateid stateid;
-	uint64_t offset, length;
-};
-void nfs4_put_allocate_args(struct xdr_out *x, const struct nfs4_allocate_args *a);
-void nfs4_put_deallocate_args(struct xdr_out *x, const struct nfs4_allocate_args *a);
-int nfs4_get_allocate_args(struct xdr_in *x, struct nfs4_allocate_args *a);
-
 struct nfs4_clone_args {
 	struct nfs4_stateid src, dst;
 	uint64_t src_offset, dst_offset, count; /* count 0: to the end of the source */
@@ -66,27 +58,16 @@ int nfs4_get_io_advise_args(struct xdr_in *x, struct nfs4_io_advise_args *a);
 void nfs4_put_io_advise_res(struct xdr_out *x, uint32_t status, const struct nfs4_io_advise_res *r);
 int nfs4_get_io_advise_res(struct xdr_in *x, uint32_t status, struct nfs4_io_advise_res *r);
 
-struct nfs4_offload_args { /* OFFLOAD_CANCEL and OFFLOAD_STATUS */
-	struct nfs4_stateid stateid;
-};
 struct nfs4_offload_status_res {
 	uint64_t count; /* bytes so far */
 	bool complete;
 	uint32_t status; /* complete: the final status */
 };
-void nfs4_put_offload_cancel_args(struct xdr_out *x, const struct nfs4_offload_args *a);
-void nfs4_put_offload_status_args(struct xdr_out *x, const struct nfs4_offload_args *a);
-int nfs4_get_offload_args(struct xdr_in *x, struct nfs4_offload_args *a);
 void nfs4_put_offload_status_res(
 	struct xdr_out *x, uint32_t status, const struct nfs4_offload_status_res *r);
 int nfs4_get_offload_status_res(
 	struct xdr_in *x, uint32_t status, struct nfs4_offload_status_res *r);
 
-struct nfs4_read_plus_args {
-	struct nfs4_stateid stateid;
-	uint64_t offset;
-	uint32_t count;
-};
 struct nfs4_read_plus_res { /* the head; n pieces follow */
 	bool eof;
 	uint32_t n; /* get: at most NFS4_CONTENTS_MAX */
@@ -99,8 +80,6 @@ struct nfs4_content {
 				READ_PLUS has no DDP-eligible item. get: where it is (read only), at
 				most NFS4_IO_MAX */
 };
-void nfs4_put_read_plus_args(struct xdr_out *x, const struct nfs4_read_plus_args *a);
-int nfs4_get_read_plus_args(struct xdr_in *x, struct nfs4_read_plus_args *a);
 /* With NFS4_OK, nfs4_put_content() or nfs4_get_content() r->n times after this. A server that does
  * not know n beforehand patches n: the last word of the head. */
 void nfs4_put_read_plus_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_plus_res *r);

@@ -7,24 +7,8 @@
 
 #include <string.h>
 
-/* --- GETXATTR, REMOVEXATTR, SETXATTR ---------------------------------------------------------- */
-
-void nfs4_put_getxattr_args(struct xdr_out *x, const struct nfs4_xattr_name_args *a)
-{
-	nfs4_put_op(x, OP_GETXATTR);
-	nfs4_put_name(x, &a->name);
-}
-
-void nfs4_put_removexattr_args(struct xdr_out *x, const struct nfs4_xattr_name_args *a)
-{
-	nfs4_put_op(x, OP_REMOVEXATTR);
-	nfs4_put_name(x, &a->name);
-}
-
-int nfs4_get_xattr_name_args(struct xdr_in *x, struct nfs4_xattr_name_args *a)
-{
-	return nfs4_get_name(x, &a->name);
-}
+/* --- GETXATTR, SETXATTR ------------------------------------------------------------------------
+ */
 
 void nfs4_put_getxattr_res(struct xdr_out *x, uint32_t status, const struct nfs4_getxattr_res *r)
 {
@@ -54,41 +38,6 @@ int nfs4_get_setxattr_args(struct xdr_in *x, struct nfs4_setxattr_args *a)
 	a->option = nfs4_get_enum(x, SETXATTR4_EITHER, SETXATTR4_REPLACE);
 	nfs4_get_name(x, &a->name);
 	return nfs4_get_opaque(x, NFS4_IO_MAX, &a->value);
-}
-
-static void put_cinfo_res(
-	struct xdr_out *x, uint32_t op, uint32_t status, const struct nfs4_change_info *c)
-{
-	nfs4_put_op_res(x, op, status);
-	if (status == NFS4_OK)
-		nfs4_put_change_info(x, c);
-}
-
-void nfs4_put_setxattr_res(struct xdr_out *x, uint32_t status, const struct nfs4_setxattr_res *r)
-{
-	put_cinfo_res(x, OP_SETXATTR, status, &r->cinfo);
-}
-
-int nfs4_get_setxattr_res(struct xdr_in *x, uint32_t status, struct nfs4_setxattr_res *r)
-{
-	memset(r, 0, sizeof(*r));
-	if (status != NFS4_OK)
-		return nfs4_got(x);
-	return nfs4_get_change_info(x, &r->cinfo);
-}
-
-void nfs4_put_removexattr_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_removexattr_res *r)
-{
-	put_cinfo_res(x, OP_REMOVEXATTR, status, &r->cinfo);
-}
-
-int nfs4_get_removexattr_res(struct xdr_in *x, uint32_t status, struct nfs4_removexattr_res *r)
-{
-	memset(r, 0, sizeof(*r));
-	if (status != NFS4_OK)
-		return nfs4_got(x);
-	return nfs4_get_change_info(x, &r->cinfo);
 }
 
 /* --- LISTXATTRS ------------------------------------------------------------------------------- */

@@ -16,36 +16,19 @@
 			     */
 #define NFS4_ACES_MAX 4096u /* entries accepted in an ACL */
 
-struct nfs4_xattr_name_args { /* GETXATTR and REMOVEXATTR */
-	struct nfs_name name;
-};
 struct nfs4_getxattr_res {
 	struct nfs4_opaque value; /* at most NFS4_IO_MAX */
 };
-struct nfs4_removexattr_res {
-	struct nfs4_change_info cinfo;
-};
-void nfs4_put_getxattr_args(struct xdr_out *x, const struct nfs4_xattr_name_args *a);
-void nfs4_put_removexattr_args(struct xdr_out *x, const struct nfs4_xattr_name_args *a);
-int nfs4_get_xattr_name_args(struct xdr_in *x, struct nfs4_xattr_name_args *a);
 void nfs4_put_getxattr_res(struct xdr_out *x, uint32_t status, const struct nfs4_getxattr_res *r);
 int nfs4_get_getxattr_res(struct xdr_in *x, uint32_t status, struct nfs4_getxattr_res *r);
-void nfs4_put_removexattr_res(
-	struct xdr_out *x, uint32_t status, const struct nfs4_removexattr_res *r);
-int nfs4_get_removexattr_res(struct xdr_in *x, uint32_t status, struct nfs4_removexattr_res *r);
 
 struct nfs4_setxattr_args {
 	uint32_t option; /* setxattr_option4, checked */
 	struct nfs_name name;
 	struct nfs4_opaque value; /* at most NFS4_IO_MAX */
 };
-struct nfs4_setxattr_res {
-	struct nfs4_change_info cinfo;
-};
 void nfs4_put_setxattr_args(struct xdr_out *x, const struct nfs4_setxattr_args *a);
 int nfs4_get_setxattr_args(struct xdr_in *x, struct nfs4_setxattr_args *a);
-void nfs4_put_setxattr_res(struct xdr_out *x, uint32_t status, const struct nfs4_setxattr_res *r);
-int nfs4_get_setxattr_res(struct xdr_in *x, uint32_t status, struct nfs4_setxattr_res *r);
 
 struct nfs4_listxattrs_args {
 	uint64_t cookie;   /* 0: from the start */

@@ -27,6 +27,8 @@ enum {
 	CHANNEL = 6 * W + 2 * W,
 	SEC_FLAVOR = W + OPAQUE + 2 * W,
 	DENIED = 2 * H + W + OWNER,
+	/* the largest: for writing, limited by blocks */
+	DELEGATION = W + STATEID + W + 3 * W + ACE,
 	WRITE_RESPONSE = W + STATEID + H + W + NFS4_VERIFIER_SIZE,
 	CONTENT = W + 2 * H, /* a hole; of data all but the bytes and the round-up */
 	/* spi_ops, four words and the handles of SP4_SSV: never asked for, so never answered */
@@ -35,15 +37,11 @@ enum {
 
 enum ulb_ddp ulb_nfs4_op(uint32_t op)
 {
-	switch (op) {
-	case OP_READ: /* READ4resok.data */
-		return ULB_DDP_RES;
-	case OP_WRITE:	/* WRITE4args.data */
-	case OP_CREATE: /* createtype4.linkdata */
-		return ULB_DDP_ARG;
-	default: /* READLINK among them: see the header */
-		return ULB_DDP_NONE;
-	}
+#define PLACED(op, number, args, bound, item) [op] = ULB_DDP_##item,
+	static const uint8_t placed[] = {NFS4_OPS(PLACED, PLACED, NFS4_SKIP)};
+#undef PLACED
+
+	return op < sizeof(placed) ? placed[op] : ULB_DDP_NONE;
 }
 
 enum ulb_ddp ulb_nfs3_proc(uint32_t proc)
@@ -78,103 +76,27 @@ size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want)
 	return n;
 }
 
-/* Results that the protocol itself bounds, HEAD not counted; SIZE_MAX: any other result. */
-static size_t fixed_res(uint32_t op)
+static size_t padded(size_t n)
 {
-	switch (op) {
-	case OP_DELEGRETURN:
-	case OP_LOOKUP:
-	case OP_LOOKUPP:
-	case OP_NVERIFY:
-	case OP_VERIFY:
-	case OP_PUTFH:
-	case OP_PUTPUBFH:
-	case OP_PUTROOTFH:
-	case OP_RESTOREFH:
-	case OP_SAVEFH:
-	case OP_BACKCHANNEL_CTL:
-	case OP_DESTROY_SESSION:
-	case OP_DESTROY_CLIENTID:
-	case OP_FREE_STATEID:
-	case OP_RECLAIM_COMPLETE:
-	case OP_ALLOCATE:
-	case OP_DEALLOCATE:
-	case OP_CLONE:
-	case OP_OFFLOAD_CANCEL:
-		return 0;
-	case OP_ACCESS:
-		return 2 * W;
-	case OP_CLOSE:
-	case OP_LOCKU:
-	case OP_OPEN_DOWNGRADE:
-		return STATEID;
-	case OP_COMMIT:
-		return NFS4_VERIFIER_SIZE;
-	case OP_WRITE:
-		return 2 * W + NFS4_VERIFIER_SIZE;
-	case OP_CREATE:
-		return CINFO + BITMAP;
-	case OP_LINK:
-	case OP_REMOVE:
-	case OP_SETXATTR:
-	case OP_REMOVEXATTR:
-		return CINFO;
-	case OP_RENAME:
-		return 2 * CINFO;
-	case OP_GETFH:
-		return W + NFS4_FHSIZE;
-	case OP_LOCK:
-	case OP_LOCKT:
-		return DENIED;
-	case OP_OPEN: /* the largest delegation: for writing, limited by blocks */
-		return STATEID + CINFO + W + BITMAP + W + STATEID + W + 3 * W + ACE;
-	case OP_SETATTR:
-		return BITMAP;
-	case OP_SECINFO:
-	case OP_SECINFO_NO_NAME:
-		return W + NFS4_FLAVORS_MAX * SEC_FLAVOR;
-	case OP_BIND_CONN_TO_SESSION:
-		return NFS4_SESSIONID_SIZE + 2 * W;
-	case OP_EXCHANGE_ID:
-		return H + 2 * W + PROTECT + H + 2 * OPAQUE + IMPL_ID;
-	case OP_CREATE_SESSION:
-		return NFS4_SESSIONID_SIZE + 2 * W + 2 * CHANNEL;
-	case OP_COPY:
-		return WRITE_RESPONSE + 2 * W;
-	case OP_IO_ADVISE:
-		return BITMAP;
-	case OP_OFFLOAD_STATUS:
-		return H + 2 * W;
-	case OP_SEEK:
-		return W + H;
-	case OP_SEQUENCE:
-		return NFS4_SESSIONID_SIZE + 5 * W;
-	default:
-		return SIZE_MAX;
-	}
+	return n + xdr_pad((uint32_t)n);
+}
+
+/* The heads of the pieces of n bytes: no piece is smaller than a page, but for both ends. */
+static size_t pieces(size_t n)
+{
+	return (n / 4096 + 2) * CONTENT;
 }
 
 size_t ulb_nfs4_res_max(uint32_t op, size_t var)
 {
-	size_t n;
-
 	switch (op) {
-	case OP_GETATTR:    /* RFC 8267 6.2: attrlist4 */
-	case OP_READDIR:    /* maxcount is the bound of READDIR4resok: RFC 8881 18.23.3 */
-	case OP_LISTXATTRS: /* likewise: RFC 8276 8.4.3.3 */
-		return HEAD + var;
-	case OP_READLINK:
-	case OP_GETXATTR:
-		return HEAD + W + var + xdr_pad((uint32_t)var);
-	case OP_READ: /* eof and the length word; data only if inline */
-		return HEAD + 2 * W + var + xdr_pad((uint32_t)var);
-	case OP_READ_PLUS: /* no piece is smaller than a page, but for both ends */
-		return HEAD + 2 * W + (var / 4096 + 2) * CONTENT + var + xdr_pad((uint32_t)var);
-	case OP_TEST_STATEID:
-		return HEAD + W + W * var;
+#define BOUND(op, number, args, bound, item)                                                       \
+	case op:                                                                                   \
+		return HEAD + (bound);
+		NFS4_OPS(BOUND, BOUND, NFS4_SKIP)
+#undef BOUND
 	default:
-		n = fixed_res(op);
-		return n == SIZE_MAX ? SIZE_MAX / 64 : HEAD + n;
+		return SIZE_MAX / 64;
 	}
 }
 
@@ -200,9 +122,9 @@ static size_t nfs3_res(uint32_t proc, size_t var)
 	case NFS3PROC_ACCESS:
 		return POST_OP + W;
 	case NFS3PROC_READLINK:
-		return POST_OP + W + var + xdr_pad((uint32_t)var);
+		return POST_OP + W + padded(var);
 	case NFS3PROC_READ: /* count, eof and the length word; data only if inline */
-		return POST_OP + 3 * W + var + xdr_pad((uint32_t)var);
+		return POST_OP + 3 * W + padded(var);
 	case NFS3PROC_WRITE:
 		return WCC + 2 * W + NFS3_WRITEVERFSIZE;
 	case NFS3PROC_CREATE:

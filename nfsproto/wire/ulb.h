@@ -42,18 +42,8 @@ enum ulb_ddp ulb_nfs3_proc(uint32_t proc);
 /* The head of a COMPOUND's results: status, tag, count. */
 size_t ulb_nfs4_begin(uint32_t taglen);
 /* The largest result of op, its number and status included. var is the part that only the caller
- * knows:
- *     OP_GETATTR       ulb_nfs4_attrs_max() of the bitmap
- *     OP_READDIR       maxcount
- *     OP_READLINK      most bytes of the target
- *     OP_READ          bytes of data that come inline: 0 when a sink takes them
- *     OP_TEST_STATEID  number of stateids
- *     OP_READ_PLUS     bytes asked for (a server that cuts the bytes into more pieces than there
- *                      are pages gives a reply that does not fit)
- *     OP_GETXATTR      most bytes of the value
- *     OP_LISTXATTRS    maxcount
- *     others           0
- * An operation that the table does not know: SIZE_MAX / 64, which no inline threshold holds. */
+ * knows (nfs4_ops.h). An operation that the table does not know: SIZE_MAX / 64, which no inline
+ * threshold holds. */
 size_t ulb_nfs4_res_max(uint32_t op, size_t var);
 /* The largest fattr4 (mask, length and values) in an answer to want. Attributes without a protocol
  * limit (ACL, fs_locations: RFC 8267 6.2) count ULB_ATTR_UNBOUNDED each. */

@@ -54,6 +54,9 @@ __attribute__((format(printf, 2, 3), noreturn)) void wrong(
 	const struct program *p, const char *fmt, ...);
 /* A call that must not fail: ends the run if res is a negative errno. */
 long must(const struct program *p, long res, const char *call, const char *name);
+/* mkdir(2) of a new directory. A power cut may take the answer, and the time that marks the
+ * directory as made by this call (nfsproto/common/nfs_unsure.h), but not the directory. */
+void make_dir(const struct program *p, const char *path);
 /* pread(2), without a lock, of a file that a program of another mount changes. A read across the
  * end of the file may end with EINTR (doc/coherence.md): the program reads again. */
 long read_beside(const struct program *p, int fd, void *buf, size_t n, off_t off, const char *name);

@@ -84,7 +84,7 @@ static void begin(const struct stage *s)
 {
 	struct program p = {.stage = s, .proc = kernel_process(s->k[0])};
 
-	must(&p, sys_mkdir(p.proc, DIR, 0777), "mkdir", DIR);
+	make_dir(&p, DIR);
 	proc_exit(p.proc);
 }
 

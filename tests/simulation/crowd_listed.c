@@ -55,7 +55,7 @@ static void begin_dir(const struct program *p, struct dir *d, unsigned number)
 {
 	snprintf(d->path, sizeof(d->path), "listed%u", number);
 	d->mount = p->mount;
-	must(p, sys_mkdir(p->proc, d->path, 0777), "mkdir", d->path);
+	make_dir(p, d->path);
 	for (unsigned i = 0; i < NAMES; i++)
 		snprintf(d->name[i].path, sizeof(d->name[i].path), "%.12s/n%u", d->path, i);
 }

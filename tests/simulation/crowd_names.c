@@ -34,8 +34,7 @@
 #define WAIT_MOST 300 /* tenths of seconds */
 
 static struct history names[STAGE_MOUNTS + 1][NAMES];
-static unsigned files;		      /* numbers given, from 1 */
-static unsigned maker[HISTORY_FILES]; /* mounts */
+static unsigned files; /* numbers given, from 1 */
 
 static void begin(const struct stage *s)
 {
@@ -116,19 +115,6 @@ static unsigned number_of(const struct program *p, const struct history *h, off_
 	return (unsigned)size - SIZE;
 }
 
-/* The file was made by another mount, and this mount still believes the attributes of the time
- * before the first write. */
-static bool is_old_size(
-	const struct program *p, const struct history *h, struct moment b, off_t size)
-{
-	struct history_set s = allowed(p, h, b);
-
-	for (unsigned i = 1; !size && i <= files; i++)
-		if (set_has(&s, i) && maker[i] != p->mount)
-			return true;
-	return false;
-}
-
 static void look(struct program *p)
 {
 	struct history *h = &names[sched_choose(STAGE_MOUNTS + 1)][sched_choose(NAMES)];
@@ -136,7 +122,7 @@ static void look(struct program *p)
 	struct stat st;
 	int res = sys_stat(p->proc, h->name, &st);
 
-	if (!is_missing(p, h, b, res, "stat") && !is_old_size(p, h, b, st.st_size))
+	if (!is_missing(p, h, b, res, "stat"))
 		check(p, h, b, number_of(p, h, st.st_size), "stat");
 }
 
@@ -242,7 +228,6 @@ static unsigned make(struct program *p, char name[24])
 	if (files + 1 == HISTORY_FILES)
 		return 0;
 	number = ++files;
-	maker[number] = p->mount;
 	snprintf(name, 24, DIR "/new%u", number);
 	memset(buf, (int)number, sizeof(buf));
 	fd = (int)must(

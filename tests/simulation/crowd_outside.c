@@ -20,6 +20,7 @@
 #include "tests/simulation/sched.h"
 #include "tests/simulation/ways.h"
 
+#define EXPORT	 "/sim/export"
 #define FILES	 2
 #define SIZE	 30000
 #define PROGRAMS 8
@@ -57,6 +58,15 @@ static void write_file(const char *path, uint8_t version, int flags)
 	close(fd);
 }
 
+static void sync_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY);
+
+	sure("open", path, fd >= 0);
+	sure("fsync", path, fsync(fd) == 0);
+	close(fd);
+}
+
 static void replace(struct outside *f)
 {
 	char other[48];
@@ -65,6 +75,7 @@ static void replace(struct outside *f)
 	write_file(other, f->begun, 0);
 	f->replaced++;
 	sure("rename", other, rename(other, f->path) == 0);
+	sync_directory(EXPORT);
 }
 
 static void write_version(struct outside *f)
@@ -99,7 +110,7 @@ static void begin(const struct stage *s)
 {
 	for (unsigned i = 0; i < FILES; i++) {
 		snprintf(file[i].name, sizeof(file[i].name), "outside%u", i);
-		snprintf(file[i].path, sizeof(file[i].path), "/sim/export/outside%u", i);
+		snprintf(file[i].path, sizeof(file[i].path), EXPORT "/outside%u", i);
 		write_first(&file[i]);
 	}
 }

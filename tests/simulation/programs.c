@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/simulation/crowds.h"
+#include "tests/simulation/disk.h"
 #include "tests/simulation/lulls.h"
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
@@ -45,6 +46,15 @@ long must(const struct program *p, long res, const char *call, const char *name)
 	if (res < 0)
 		wrong(p, "%s of %s: %s", call, name, strerror((int)-res));
 	return res;
+}
+
+void make_dir(const struct program *p, const char *path)
+{
+	unsigned cuts = disk_power_cuts();
+	int res = sys_mkdir(p->proc, path, 0777);
+
+	if (res != -EEXIST || cuts == disk_power_cuts())
+		must(p, res, "mkdir", path);
 }
 
 #define TRIES 8

@@ -17,7 +17,7 @@
 
 static const struct description_ops ops;
 
-/* A WRITE that a worker has read and not begun is the last case of doc/coherence.md. */
+/* A WRITE that a worker has read and not begun is case 5 of doc/coherence.md. */
 #define WRITE_POINTS 50
 
 /* --- reading ---------------------------------------------------------------------------------- */

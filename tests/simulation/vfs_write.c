@@ -91,6 +91,9 @@ static struct vfs_page *grab(struct vfs_inode *i, uint64_t index)
 	}
 }
 
+/* From an unlocked page to the WRITE: a writer that stops there is case 5 of doc/coherence.md. */
+#define FILL_POINTS 10
+
 /* Copies bytes into pages, as many as one WRITE takes. A page that is up to date is unlocked at
  * once. A page that is not stays locked until the answer, and is the last of the WRITE. */
 static void fill(
@@ -119,6 +122,7 @@ static void fill(
 			break;
 		}
 		vfs_punlock(p);
+		sched_hurry(FILL_POINTS);
 		if (!vfs_has(v, FUSE_BIG_WRITES) || in + part < VFS_PAGE)
 			break;
 	}

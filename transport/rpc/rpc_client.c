@@ -347,7 +347,7 @@ static void *client_main(void *arg)
 		x = client_xprt(c);
 		if (!x)
 			client_progress_down(c);
-		else if (x->ops->progress(x, client_send_again(c, client_tick_ms(c))) < 0)
+		else if (x->ops->progress(x, client_send_again(c, client_sleep_ms(c))) < 0)
 			client_went_down(c);
 		client_check_timers(c);
 		client_check_silence(c);

@@ -60,8 +60,9 @@ int client_enter(struct rpc_client *c, struct rpc_call *call)
 		client_wake_locked(c);
 	}
 	/* cancelled before it came, or for another path */
-	if (call->cancelled || (!x && c->p.paths))
+	if (call->cancelled || (!x && c->p.paths) || c->rests)
 		client_wake_locked(c);
+	c->rests = false;
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	xid = call->xid;
 	mutex_unlock(&c->table.lock);

@@ -28,9 +28,10 @@ struct rpc_client {
 	bool closing GUARDED_BY(table.lock);
 	unsigned lease_s GUARDED_BY(table.lock);	/* rpc_client_lease(); 0: not told */
 	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
-	atomic_bool up;		/* there is a connection; the progress thread's to change */
-	atomic_bool held_back;	/* rpc_client_hold_back() */
-	uint32_t most_calls;	/* under way, before a caller with a choice tries another path */
+	atomic_bool up;	       /* there is a connection; the progress thread's to change */
+	atomic_bool held_back; /* rpc_client_hold_back() */
+	uint32_t most_calls;   /* under way, before a caller with a choice tries another path */
+	bool rests GUARDED_BY(table.lock); /* the thread sleeps long: the next call wakes it */
 	_Atomic bool attention; /* a call was cancelled, or closing, or a shorter time-out */
 	int kick_fd;		/* wakes the thread while down */
 	pthread_t thread;
@@ -42,7 +43,8 @@ struct rpc_client {
 	uint64_t next_check;
 	bool replied; /* on this connection */
 	uint64_t up_since;
-	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
+	uint64_t again_at;   /* when the first of the calls to be asked again is due; 0: none is */
+	uint64_t idle_since; /* of a client with paths: no call has been seen since; 0: one has */
 	struct silence silence; /* of a client with paths */
 	unsigned silent_looks;	/* in a row that found the peer's kernel silent */
 	atomic_bool silent;	/* of a client that is alone: client_silent() */

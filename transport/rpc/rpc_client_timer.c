@@ -20,7 +20,9 @@
 
 #define TICK_MIN_MS	5
 #define TICK_MAX_MS	1000
-#define SILENCE_TICK_MS 125
+#define SILENCE_TICK_MS 125  /* of a client with paths: with calls, */
+#define IDLE_TICK_MS	500  /* without, */
+#define REST_AFTER_MS	5000 /* and for so long without calls, before it rests */
 #define AGAIN_MIN_MS	20
 #define AGAIN_MAX_MS	1000
 #define AGAIN_END_MS	300000
@@ -58,12 +60,32 @@ int client_tick_ms(struct rpc_client *c)
 	unsigned ms, max;
 
 	mutex_lock(&c->table.lock);
-	max = !rpc_table_count(&c->table) ? RPC_IDLE_TICK_MAX_MS
-	      : c->p.paths		  ? SILENCE_TICK_MS
-					  : TICK_MAX_MS;
+	max = rpc_table_count(&c->table) ? TICK_MAX_MS : RPC_IDLE_TICK_MAX_MS;
 	ms = rpc_table_count(&c->table) ? c->min_timeout_ms / 8 : c->min_timeout_ms / 2;
 	mutex_unlock(&c->table.lock);
 	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > max ? max : ms;
+}
+
+/* A sender does not wake the thread. So the thread sleeps for short times, to see soon that calls
+ * wait, until there have been no calls for a while. Then it rests, and the first call wakes it. */
+int client_sleep_ms(struct rpc_client *c)
+{
+	unsigned ms = (unsigned)client_tick_ms(c), most = SILENCE_TICK_MS;
+	uint64_t now;
+
+	if (!c->p.paths)
+		return (int)ms;
+	now = clock_coarse_ns();
+	mutex_lock(&c->table.lock);
+	if (rpc_table_count(&c->table)) {
+		c->idle_since = 0;
+	} else {
+		c->idle_since = c->idle_since ? c->idle_since : now;
+		c->rests = clock_age(now, c->idle_since) > REST_AFTER_MS * NSEC_PER_MSEC;
+		most = c->rests ? ms : IDLE_TICK_MS;
+	}
+	mutex_unlock(&c->table.lock);
+	return (int)(ms < most ? ms : most);
 }
 
 static unsigned client_lease(struct rpc_client *c)

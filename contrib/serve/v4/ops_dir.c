@@ -44,16 +44,16 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_remove(struct compound *c, const struct nfs4_args *args)
 {
-	struct nfs4_remove_res res;
+	struct nfs4_change_res res;
 	uint32_t status;
 
 	cinfo_before(c->cur, &res.cinfo);
-	status = entry_remove(c->sv, c->client, c->cur, &args->u.remove.name, ENTRY_ANY);
+	status = entry_remove(c->sv, c->client, c->cur, &args->u.name.name, ENTRY_ANY);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
 	stable_want(c->sv->stable, &c->last.set, c->cur);
-	nfs4_put_remove_res(c->out, NFS4_OK, &res);
+	nfs4_put_change_res(c->out, OP_REMOVE, NFS4_OK, &res);
 	return NFS4_OK;
 }
 
@@ -85,17 +85,17 @@ uint32_t op_rename(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_link(struct compound *c, const struct nfs4_args *args)
 {
-	struct nfs4_link_res res;
+	struct nfs4_change_res res;
 	uint32_t status;
 
 	if (!c->saved)
 		return NFS4ERR_NOFILEHANDLE;
 	cinfo_before(c->cur, &res.cinfo);
-	status = entry_link(c->sv, c->client, c->saved, c->cur, &args->u.link.name);
+	status = entry_link(c->sv, c->client, c->saved, c->cur, &args->u.name.name);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
 	stable_want(c->sv->stable, &c->last.set, c->cur);
-	nfs4_put_link_res(c->out, NFS4_OK, &res);
+	nfs4_put_change_res(c->out, OP_LINK, NFS4_OK, &res);
 	return NFS4_OK;
 }

@@ -63,7 +63,7 @@ uint32_t op_lookup(struct compound *c, const struct nfs4_args *a)
 {
 	struct statx st;
 	struct obj *o;
-	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.lookup.name, &o, &st);
+	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.name.name, &o, &st);
 
 	if (status != NFS4_OK)
 		return status;
@@ -108,13 +108,13 @@ uint32_t op_secinfo(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_secinfo_res r;
 	struct obj *o;
-	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.secinfo.name, &o, NULL);
+	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.name.name, &o, NULL);
 
 	if (status != NFS4_OK)
 		return status;
 	obj_unref(c->sv->objs, o);
 	fill_flavors(&r);
-	nfs4_put_secinfo_res(c->out, NFS4_OK, &r);
+	nfs4_put_secinfo_res(c->out, OP_SECINFO, NFS4_OK, &r);
 	set_current(c, NULL); /* section 2.6.3.1.1.8: SECINFO consumes the file handle */
 	return NFS4_OK;
 }
@@ -132,7 +132,7 @@ uint32_t op_secinfo_no_name(struct compound *c, const struct nfs4_args *a)
 		obj_unref(c->sv->objs, o);
 	}
 	fill_flavors(&r);
-	nfs4_put_secinfo_no_name_res(c->out, NFS4_OK, &r);
+	nfs4_put_secinfo_res(c->out, OP_SECINFO_NO_NAME, NFS4_OK, &r);
 	set_current(c, NULL);
 	return NFS4_OK;
 }

@@ -272,7 +272,7 @@ static uint32_t put_pieces(struct compound *c, int fd, uint64_t pos, uint64_t en
 
 uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 {
-	const struct nfs4_read_plus_args *a = &args->u.read_plus;
+	const struct nfs4_read_args *a = &args->u.read;
 	struct nfs4_read_plus_res res = {0};
 	uint64_t end = a->offset, done = a->offset;
 	uint32_t count = min_u32(a->count, SERVE_IO_MAX), n = 0, status;

@@ -66,6 +66,6 @@ uint32_t op_locku(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	c->cur_sid = res.stateid;
-	nfs4_put_locku_res(c->out, NFS4_OK, &res);
+	nfs4_put_stateid_res(c->out, OP_LOCKU, NFS4_OK, &res);
 	return NFS4_OK;
 }

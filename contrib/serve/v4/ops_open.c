@@ -300,7 +300,7 @@ uint32_t op_close(struct compound *c, const struct nfs4_args *a)
 	if (status != NFS4_OK)
 		return status;
 	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
-	nfs4_put_close_res(c->out, NFS4_OK, &res);
+	nfs4_put_stateid_res(c->out, OP_CLOSE, NFS4_OK, &res);
 	return NFS4_OK;
 }
 
@@ -317,13 +317,13 @@ uint32_t op_open_downgrade(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	c->cur_sid = res.stateid;
-	nfs4_put_open_downgrade_res(c->out, NFS4_OK, &res);
+	nfs4_put_stateid_res(c->out, OP_OPEN_DOWNGRADE, NFS4_OK, &res);
 	return NFS4_OK;
 }
 
 uint32_t op_delegreturn(struct compound *c, const struct nfs4_args *a)
 {
-	struct nfs4_stateid sid = a->u.delegreturn.stateid;
+	struct nfs4_stateid sid = a->u.stateid.stateid;
 	uint32_t status;
 
 	current_stateid(c, &sid);

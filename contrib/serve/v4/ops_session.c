@@ -347,7 +347,7 @@ uint32_t op_test_stateid(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_free_stateid(struct compound *c, const struct nfs4_args *a)
 {
-	struct nfs4_stateid sid = a->u.free_stateid.stateid;
+	struct nfs4_stateid sid = a->u.stateid.stateid;
 	uint32_t status;
 
 	current_stateid(c, &sid);

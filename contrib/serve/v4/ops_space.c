@@ -40,7 +40,7 @@ uint32_t op_seek(struct compound *c, const struct nfs4_args *args)
 static uint32_t change_space(struct compound *c, const struct nfs4_args *args,
 	int (*change)(int fd, uint64_t offset, uint64_t length))
 {
-	const struct nfs4_allocate_args *a = &args->u.allocate;
+	const struct nfs4_range_args *a = &args->u.range;
 	struct nfs4_stateid sid = a->stateid;
 	struct io io;
 	uint32_t status;

@@ -42,7 +42,7 @@ static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 
 uint32_t op_getxattr(struct compound *c, const struct nfs4_args *args)
 {
-	const struct nfs_name *name = &args->u.xattr_name.name;
+	const struct nfs_name *name = &args->u.name.name;
 	uint32_t status = xattr_name_status(name);
 	struct mem_buf *buf;
 	ssize_t n;
@@ -61,7 +61,7 @@ uint32_t op_getxattr(struct compound *c, const struct nfs4_args *args)
 uint32_t op_setxattr(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_setxattr_args *a = &args->u.setxattr;
-	struct nfs4_setxattr_res res;
+	struct nfs4_change_res res;
 	uint32_t status = xattr_name_status(&a->name);
 	int flags = a->option == SETXATTR4_CREATE    ? XATTR_CREATE
 		    : a->option == SETXATTR4_REPLACE ? XATTR_REPLACE
@@ -77,14 +77,14 @@ uint32_t op_setxattr(struct compound *c, const struct nfs4_args *args)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
 	stable_want(c->sv->stable, &c->last.set, c->cur);
-	nfs4_put_setxattr_res(c->out, NFS4_OK, &res);
+	nfs4_put_change_res(c->out, OP_SETXATTR, NFS4_OK, &res);
 	return NFS4_OK;
 }
 
 uint32_t op_removexattr(struct compound *c, const struct nfs4_args *args)
 {
-	const struct nfs_name *name = &args->u.xattr_name.name;
-	struct nfs4_removexattr_res res;
+	const struct nfs_name *name = &args->u.name.name;
+	struct nfs4_change_res res;
 	uint32_t status = xattr_name_status(name);
 
 	if (status == NFS4_OK)
@@ -97,7 +97,7 @@ uint32_t op_removexattr(struct compound *c, const struct nfs4_args *args)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
 	stable_want(c->sv->stable, &c->last.set, c->cur);
-	nfs4_put_removexattr_res(c->out, NFS4_OK, &res);
+	nfs4_put_change_res(c->out, OP_REMOVEXATTR, NFS4_OK, &res);
 	return NFS4_OK;
 }
 

@@ -41,17 +41,11 @@ struct op {
 	unsigned flags;
 };
 
-static uint32_t op_illegal_here(struct compound *c, const struct nfs4_args *a)
-{
-	return NFS4ERR_NOTSUPP;
-}
-
 static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
 	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
-	[OP_DELEGPURGE] = {op_illegal_here, 0},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
 	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
 	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
@@ -63,8 +57,6 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_LOOKUPP] = {op_lookupp, F_FH | F_IDENT},
 	[OP_NVERIFY] = {op_nverify, F_FH | F_LOOKS | F_IDENT},
 	[OP_OPEN] = {op_open, F_FH | F_CHANGES | F_IDENT},
-	[OP_OPENATTR] = {op_illegal_here, 0},
-	[OP_OPEN_CONFIRM] = {op_illegal_here, 0},
 	[OP_OPEN_DOWNGRADE] = {op_open_downgrade, F_FH | F_CHANGES},
 	[OP_PUTFH] = {op_putfh, 0},
 	[OP_PUTPUBFH] = {op_putrootfh, 0},
@@ -74,47 +66,31 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_READLINK] = {op_readlink, F_FH | F_IDENT},
 	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
-	[OP_RENEW] = {op_illegal_here, 0},
 	[OP_RESTOREFH] = {op_restorefh, 0},
 	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS},
 	[OP_SECINFO] = {op_secinfo, F_FH | F_IDENT},
 	[OP_SETATTR] = {op_setattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
-	[OP_SETCLIENTID] = {op_illegal_here, 0},
-	[OP_SETCLIENTID_CONFIRM] = {op_illegal_here, 0},
 	[OP_VERIFY] = {op_verify, F_FH | F_LOOKS | F_IDENT},
 	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT},
-	[OP_RELEASE_LOCKOWNER] = {op_illegal_here, 0},
 	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, 0},
 	[OP_BIND_CONN_TO_SESSION] = {op_bind_conn_to_session, F_SOLO},
 	[OP_EXCHANGE_ID] = {op_exchange_id, F_SOLO},
 	[OP_CREATE_SESSION] = {op_create_session, F_SOLO},
 	[OP_DESTROY_SESSION] = {op_destroy_session, F_SOLO},
 	[OP_FREE_STATEID] = {op_free_stateid, F_CHANGES},
-	[OP_GET_DIR_DELEGATION] = {op_illegal_here, 0},
-	[OP_GETDEVICEINFO] = {op_illegal_here, 0},
-	[OP_GETDEVICELIST] = {op_illegal_here, 0},
-	[OP_LAYOUTCOMMIT] = {op_illegal_here, 0},
-	[OP_LAYOUTGET] = {op_illegal_here, 0},
-	[OP_LAYOUTRETURN] = {op_illegal_here, 0},
 	[OP_SECINFO_NO_NAME] = {op_secinfo_no_name, F_FH | F_IDENT},
 	[OP_SEQUENCE] = {op_sequence, F_SOLO},
-	[OP_SET_SSV] = {op_illegal_here, 0},
 	[OP_TEST_STATEID] = {op_test_stateid, 0},
-	[OP_WANT_DELEGATION] = {op_illegal_here, 0},
 	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO},
 	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
 	[OP_ALLOCATE] = {op_allocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_COPY] = {op_copy, F_FH | F_WRITE | F_CHANGES | F_IDENT},
-	[OP_COPY_NOTIFY] = {op_illegal_here, 0},
 	[OP_DEALLOCATE] = {op_deallocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_IO_ADVISE] = {op_io_advise, F_FH | F_LOOKS | F_IDENT},
-	[OP_LAYOUTERROR] = {op_illegal_here, 0},
-	[OP_LAYOUTSTATS] = {op_illegal_here, 0},
 	[OP_OFFLOAD_CANCEL] = {op_offload, F_FH},
 	[OP_OFFLOAD_STATUS] = {op_offload, F_FH},
 	[OP_READ_PLUS] = {op_read_plus, F_FH | F_IDENT},
 	[OP_SEEK] = {op_seek, F_FH | F_IDENT},
-	[OP_WRITE_SAME] = {op_illegal_here, 0},
 	[OP_CLONE] = {op_clone, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_GETXATTR] = {op_getxattr, F_FH | F_LOOKS | F_IDENT},
 	[OP_SETXATTR] = {op_setxattr, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
@@ -155,7 +131,7 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 /* Does the minor version have op? */
 static bool known(const struct compound *c, uint32_t op)
 {
-	return op <= (c->minor == 2 ? OP_LAST_42 : OP_LAST_41) && ops[op].fn;
+	return op >= OP_ACCESS && op <= (c->minor == 2 ? OP_LAST_42 : OP_LAST_41);
 }
 
 /* Removes the output of a failed operation. */
@@ -205,7 +181,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	} else if (!known(c, op)) {
 		op = OP_ILLEGAL;
 		status = NFS4ERR_OP_ILLEGAL;
-	} else if (r < 0) {
+	} else if (r < 0 || !ops[op].fn) {
 		status = NFS4ERR_NOTSUPP;
 	} else if (c->index + 1 == c->nops && xdr_in_left(in) >= 4) {
 		/* less than a word can be the round-up of an item that came by a chunk */

@@ -32,14 +32,14 @@
 
 void nfs4_put_delegreturn(struct nfs4_client *c, const struct nfs4_deleg *d, struct nfs4_comp *k)
 {
-	struct nfs4_delegreturn_args a;
+	struct nfs4_stateid_args a;
 
 	mutex_lock(&c->lock);
 	a.stateid = d->stateid;
 	mutex_unlock(&c->lock);
 	a.stateid.seqid = 0; /* the newest */
 	nfs4_comp_putfh(k, &d->fh);
-	nfs4_put_delegreturn_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_DELEGRETURN, &a);
 	nfs4_comp_count(k, OP_DELEGRETURN, 0);
 }
 

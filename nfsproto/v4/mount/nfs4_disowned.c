@@ -39,7 +39,7 @@ static unsigned disowned_ms(const struct nfs_op *op)
 enum nfs_outcome nfs4_disowned(
 	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms)
 {
-	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	struct nfs_open *o = nfs_op_open(op), *source = nfs_op_source(op);
 	bool changed = false;
 
 	if (!nfs4_task_may_stray(op, DISOWNED_MAX))

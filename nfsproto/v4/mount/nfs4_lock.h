@@ -126,18 +126,19 @@ struct nfs4_lockreq {
 	enum nfs4_lockreq_state state GUARDED_BY(NFS4_LOCKS);
 	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
 	uint64_t start, end;
-	bool waiting GUARDED_BY(NFS4_LOCKS);	/* in waiters */
-	bool again GUARDED_BY(NFS4_LOCKS);	/* woken in another state than PARKED */
-	bool asks GUARDED_BY(NFS4_LOCKS);	/* BUSY: the server may be granting the lock */
-	bool doubtful GUARDED_BY(NFS4_LOCKS);	/* the server may have granted the lock, or not */
-	uint64_t due_ns GUARDED_BY(NFS4_LOCKS); /* PARKED: when the request asks again */
+	bool waiting GUARDED_BY(NFS4_LOCKS); /* in waiters */
+	bool again GUARDED_BY(NFS4_LOCKS);   /* woken in another state than PARKED */
+	/* BUSY: the server may be granting the lock, or may not have unlocked yet */
+	bool asks GUARDED_BY(NFS4_LOCKS);
+	bool doubtful GUARDED_BY(NFS4_LOCKS);	 /* the server may have granted the lock, or not */
+	uint64_t due_ns GUARDED_BY(NFS4_LOCKS);	 /* PARKED: when the request asks again */
+	bool interrupted GUARDED_BY(NFS4_LOCKS); /* the user wants no lock from a later LOCK */
 	/* BUSY: the thread that handles own alone uses the rest */
 	bool giving_back; /* own undoes a grant without a user, piece by piece from pos on */
 	uint64_t pos;
 	unsigned polls;	   /* number of "denied" answers */
 	unsigned disowned; /* times that the server did not know the state */
 	uint32_t status;   /* own ended with this nfsstat4, for nfs4_lockreq.c to judge; or 0 */
-	bool interrupted;  /* the user wants no lock from a later LOCK */
 };
 
 #endif

@@ -10,11 +10,6 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 
-static bool changes_data(const struct nfs_op *op)
-{
-	return op->type != NFS_READ && op->type != NFS_SEEK;
-}
-
 /* Does I/O through o rely on ctx, as far as can be known? */
 static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_lockctx *ctx)
 {
@@ -50,7 +45,7 @@ bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now)
 
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 {
-	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	const struct nfs_open *o = nfs_op_open(op), *source = nfs_op_source(op);
 	bool unsure = nfs4_mount_unsure(c, now);
 	int rc = 0;
 
@@ -61,7 +56,7 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 		return 0;
 	mutex_lock(&c->locks.lock);
 	if (o)
-		rc = check_locked(c, o, changes_data(op), unsure);
+		rc = check_locked(c, o, !nfs_op_reads(op), unsure);
 	if (source && rc != -EIO)
 		rc = check_locked(c, source, false, unsure) ?: rc;
 	mutex_unlock(&c->locks.lock);

@@ -29,7 +29,7 @@
 
 #define STALLED_MS 100u /* between two looks at waiting requests */
 
-/* Has any owner locks of fh at the server, or may the server be granting any? */
+/* May any owner have locks of fh at the server, or get locks there? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
 	REQUIRES(c->locks.lock)
 {

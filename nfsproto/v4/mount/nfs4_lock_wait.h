@@ -11,7 +11,7 @@
 #define NFS4_LOCK_BEHIND_MS 5000u /* after this time a request behind others asks all the same */
 
 /* Does the user of req still want the lock? */
-static inline bool nfs4_lock_wanted(const struct nfs4_lockreq *req)
+static inline bool nfs4_lock_wanted(const struct nfs4_lockreq *req) REQUIRES(NFS4_LOCKS)
 {
 	return req->user && !req->interrupted;
 }

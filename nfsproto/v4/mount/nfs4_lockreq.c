@@ -472,6 +472,7 @@ static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum
 		 * the LOCKU, and another client may have got the lock: no reclaim of the range. */
 		if (!ctx->local)
 			unlocked_locked(c, req);
+		req->asks = true;
 		*kind = NFS4_K_LOCKU;
 		return true;
 	}

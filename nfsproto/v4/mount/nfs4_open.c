@@ -78,33 +78,6 @@ struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
 	return id;
 }
 
-struct nfs_open *nfs4_op_open(const struct nfs_op *op)
-{
-	switch (op->type) {
-	case NFS_READ:
-		return op->u.read.open;
-	case NFS_WRITE:
-		return op->u.write.open;
-	case NFS_SETATTR:
-		return op->u.setattr.open;
-	case NFS_LOCK:
-		return op->u.lock.open;
-	case NFS_SEEK:
-		return op->u.seek.open;
-	case NFS_ALLOCATE:
-		return op->u.allocate.open;
-	case NFS_COPY:
-		return op->u.copy.to_open;
-	default:
-		return NULL;
-	}
-}
-
-struct nfs_open *nfs4_op_source(const struct nfs_op *op)
-{
-	return op->type == NFS_COPY ? op->u.copy.from_open : NULL;
-}
-
 int nfs4_open_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms)
 {

@@ -62,10 +62,6 @@ uint32_t nfs4_share_access(int flags);
 void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more);
 /* The stateid to send in op now; the anonymous one without o. */
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
-/* The open that an op acts through, or NULL. */
-struct nfs_open *nfs4_op_open(const struct nfs_op *op);
-/* The second open, a copy's source, or NULL. */
-struct nfs_open *nfs4_op_source(const struct nfs_op *op);
 /* nfs4_sync_run_as() for the mount, about o, with the credential of o's opener. The open state
  * belongs to the opener, also after recovery; the mount's own user may not even be allowed to look
  * at the file. */

@@ -12,9 +12,12 @@
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
-#define NFS4_CODERS(x)                                                                             \
-	void nfs4_put_##x(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);          \
-	enum nfs_outcome nfs4_get_##x(                                                             \
-		struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+#define CODERS(id, label, flags, x)                                                                \
+	void nfs4_put_op_##x(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);       \
+	enum nfs_outcome nfs4_get_op_##x(                                                          \
+		struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r);
+NFS4_TYPE_KINDS(CODERS)
+NFS4_OWN_KINDS(CODERS, NFS4_SKIP)
+#undef CODERS
 
 #endif

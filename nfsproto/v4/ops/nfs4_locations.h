@@ -13,8 +13,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_locations);
-
 /* Writes "server:/path or server:/path ..." from the XDR of an fs_locations4 to buf, terminated and
  * cut at size with "..."; each character that is not printable ASCII becomes '?'. Returns how many
  * locations there are, or -EBADMSG (buf is then empty). */

@@ -8,13 +8,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_getattr);
-NFS4_CODERS(op_setattr);
-NFS4_CODERS(op_access);
-NFS4_CODERS(op_statfs);
-NFS4_CODERS(op_getattr_after);
-NFS4_CODERS(op_open_setattr);
-
 /* SETATTR. get: as nfs4_reply_op(). */
 void nfs4_put_setattr(
 	struct nfs4_comp *k, const struct nfs4_stateid *stateid, const struct nfs_sattr *set);

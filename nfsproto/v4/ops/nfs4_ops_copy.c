@@ -253,10 +253,10 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 
 void nfs4_put_op_offload_status(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_offload_args a = {.stateid = offload_stateid(op)};
+	struct nfs4_stateid_args a = {.stateid = offload_stateid(op)};
 
 	nfs4_comp_putfh(k, &op->u.copy.to_fh);
-	nfs4_put_offload_status_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_OFFLOAD_STATUS, &a);
 	nfs4_comp_count(k, OP_OFFLOAD_STATUS, 0);
 }
 
@@ -332,10 +332,10 @@ void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op)
 void nfs4_put_op_offload_cancel(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct offload_cancel *o = container_of(op, struct offload_cancel, op);
-	struct nfs4_offload_args a = {.stateid = o->stateid};
+	struct nfs4_stateid_args a = {.stateid = o->stateid};
 
 	nfs4_comp_putfh(k, &o->fh);
-	nfs4_put_offload_cancel_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_OFFLOAD_CANCEL, &a);
 	nfs4_comp_count(k, OP_OFFLOAD_CANCEL, 0);
 }
 

@@ -8,11 +8,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_clone);
-NFS4_CODERS(op_copy);
-NFS4_CODERS(op_offload_status);
-NFS4_CODERS(op_offload_cancel);
-
 /* The pause before an op that waits for CB_OFFLOAD asks the server. */
 unsigned nfs4_offload_ms(struct nfs_op *op);
 /* CB_OFFLOAD has come. No lock held but cb.lock. */

@@ -210,7 +210,7 @@ void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 		op->be.v4.more[1] = append_alone(c, op);
 	nfs4_comp_putfh(k, &op->u.write.fh);
 	nfs4_comp_getattr(k, &want);
-	nfs4_put_verify_args(k->x, &v);
+	nfs4_put_verify_args(k->x, OP_VERIFY, &v);
 	nfs4_comp_count(k, OP_VERIFY, 0);
 	put_write(c, op, k);
 }

@@ -8,11 +8,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_read);
-NFS4_CODERS(op_write);
-NFS4_CODERS(op_append);
-NFS4_CODERS(op_commit);
-
 /* The attributes that come with a READ or READ_PLUS, if the caller wants any. get: 0; otherwise
  * *out is the outcome of op. */
 void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);

@@ -3,7 +3,7 @@
  *
  * nfs4_ops_deleg: the calls to the server about delegations (nfs4_deleg.h).
  */
-#include "nfsproto/v4/ops/nfs4_ops_deleg.h"
+#include "nfsproto/v4/ops/nfs4_coder.h"
 
 #include <string.h>
 
@@ -120,6 +120,6 @@ enum nfs_outcome nfs4_get_op_redeleg(struct nfs4_client *c, struct nfs_op *op, s
 	s->u.redeleg.recall = res.deleg.recall;
 	rc = nfs4_reply_op(r, OP_CLOSE);
 	if (!rc)
-		rc = nfs4_get_close_res(r->x, NFS4_OK, &closed);
+		rc = nfs4_get_stateid_res(r->x, NFS4_OK, &closed);
 	return nfs4_outcome(op, rc);
 }

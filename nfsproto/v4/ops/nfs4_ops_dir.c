@@ -212,12 +212,10 @@ static void put_is_dir(struct nfs4_comp *k, bool is_dir)
 	static const uint8_t dir_type[4] = {0, 0, 0, NF4DIR};
 	struct nfs4_verify_args v = {.attrs = {.mask = nfs4_bits(FATTR4_TYPE, -1),
 					     .vals = {.data = dir_type, .len = sizeof(dir_type)}}};
+	uint32_t op = is_dir ? OP_VERIFY : OP_NVERIFY;
 
-	if (is_dir)
-		nfs4_put_verify_args(k->x, &v);
-	else
-		nfs4_put_nverify_args(k->x, &v);
-	nfs4_comp_count(k, is_dir ? OP_VERIFY : OP_NVERIFY, 0);
+	nfs4_put_verify_args(k->x, op, &v);
+	nfs4_comp_count(k, op, 0);
 }
 
 void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh)
@@ -229,13 +227,13 @@ void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh)
 	xdr_out_init(&x, vals, sizeof(vals));
 	xdr_put_opaque(&x, fh->data, fh->len);
 	v.attrs.vals = (struct nfs4_opaque){.data = vals, .len = (uint32_t)x.len};
-	nfs4_put_verify_args(k->x, &v);
+	nfs4_put_verify_args(k->x, OP_VERIFY, &v);
 	nfs4_comp_count(k, OP_VERIFY, 0);
 }
 
 void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_remove_args a = {.name = op->u.remove.name};
+	struct nfs4_name_args a = {.name = op->u.remove.name};
 
 	nfs4_deleg_put_along(c, op, k);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
@@ -245,14 +243,14 @@ void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	else
 		put_is_dir(k, op->u.remove.is_dir);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
-	nfs4_put_remove_args(k->x, &a);
+	nfs4_put_name_args(k->x, OP_REMOVE, &a);
 	nfs4_comp_count(k, OP_REMOVE, 0);
 }
 
 enum nfs_outcome nfs4_get_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	bool only = op->u.remove.only;
-	struct nfs4_remove_res res;
+	struct nfs4_change_res res;
 	enum nfs_outcome out;
 	int rc;
 
@@ -274,7 +272,7 @@ enum nfs_outcome nfs4_get_op_remove(struct nfs4_client *c, struct nfs_op *op, st
 		rc = nfs4_reply_op(r, OP_PUTFH);
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_REMOVE);
-	return nfs4_outcome(op, rc ? rc : nfs4_get_remove_res(r->x, NFS4_OK, &res));
+	return nfs4_outcome(op, rc ? rc : nfs4_get_change_res(r->x, NFS4_OK, &res));
 }
 
 void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
@@ -335,12 +333,12 @@ enum nfs_outcome nfs4_get_op_rename(struct nfs4_client *c, struct nfs_op *op, st
 
 void nfs4_put_op_link(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_link_args a = {.name = op->u.link.name};
+	struct nfs4_name_args a = {.name = op->u.link.name};
 
 	nfs4_comp_putfh(k, &op->u.link.fh);
 	nfs4_comp_op(k, OP_SAVEFH);
 	nfs4_comp_putfh(k, &op->u.link.dir);
-	nfs4_put_link_args(k->x, &a);
+	nfs4_put_name_args(k->x, OP_LINK, &a);
 	nfs4_comp_count(k, OP_LINK, 0);
 	nfs4_comp_op(k, OP_RESTOREFH);
 	nfs4_comp_getattr(k, &c->stat_want);
@@ -348,7 +346,7 @@ void nfs4_put_op_link(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 
 enum nfs_outcome nfs4_get_op_link(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_link_res res;
+	struct nfs4_change_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
 	if (!rc)
@@ -359,7 +357,7 @@ enum nfs_outcome nfs4_get_op_link(struct nfs4_client *c, struct nfs_op *op, stru
 		rc = nfs4_reply_op(r, OP_LINK);
 	if (rc)
 		return nfs4_outcome(op, rc);
-	if (nfs4_get_link_res(r->x, NFS4_OK, &res))
+	if (nfs4_get_change_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
 	rc = nfs4_reply_op(r, OP_RESTOREFH);
 	if (!rc)

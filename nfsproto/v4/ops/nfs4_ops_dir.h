@@ -11,16 +11,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_lookup);
-NFS4_CODERS(op_readlink);
-NFS4_CODERS(op_create);
-NFS4_CODERS(op_lookup_after);
-NFS4_CODERS(op_look);
-NFS4_CODERS(op_remove);
-NFS4_CODERS(op_rename);
-NFS4_CODERS(op_link);
-NFS4_CODERS(op_readdir);
-
 /* The COMPOUND ends here unless the current object is that of fh. */
 void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh);
 

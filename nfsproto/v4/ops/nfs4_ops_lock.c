@@ -7,7 +7,7 @@
  * Statuses that nfs4_lockreq.c must judge (the lock is denied, the lock state is not known) are
  * kept in the request and end the op without an error; all others go the way of every op.
  */
-#include "nfsproto/v4/ops/nfs4_ops_lock.h"
+#include "nfsproto/v4/ops/nfs4_coder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,7 +237,7 @@ enum nfs_outcome nfs4_get_op_locku(struct nfs4_client *c, struct nfs_op *op, str
 		return nfs4_outcome(op, keep_status(req, r, (uint32_t)rc));
 	if (rc)
 		return nfs4_outcome(op, rc);
-	if (nfs4_get_locku_res(r->x, NFS4_OK, &res))
+	if (nfs4_get_stateid_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
 	mutex_lock(&c->locks.lock);
 	req->ctx->stateid = res.stateid;
@@ -248,14 +248,14 @@ enum nfs_outcome nfs4_get_op_locku(struct nfs4_client *c, struct nfs_op *op, str
 void nfs4_put_op_lock_free(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_lockreq *req = op->be.v4.lock;
-	struct nfs4_free_stateid_args a;
+	struct nfs4_stateid_args a;
 
 	req->status = NFS4_OK;
 	mutex_lock(&c->locks.lock);
 	a.stateid = req->ctx->stateid;
 	mutex_unlock(&c->locks.lock);
 	a.stateid.seqid = 0;
-	nfs4_put_free_stateid_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_FREE_STATEID, &a);
 	nfs4_comp_count(k, OP_FREE_STATEID, 0);
 }
 

@@ -405,7 +405,7 @@ enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, str
 		rc = nfs4_reply_op(r, OP_CLOSE);
 	switch (rc) {
 	case 0:
-		rc = nfs4_get_close_res(r->x, NFS4_OK, &res);
+		rc = nfs4_get_stateid_res(r->x, NFS4_OK, &res);
 		if (!rc && brings_attr(op))
 			rc = nfs4_reply_data_attr_behind(r, &op->u.close.attr);
 		return nfs4_outcome(op, rc);

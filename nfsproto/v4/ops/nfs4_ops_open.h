@@ -8,11 +8,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_open);
-NFS4_CODERS(op_close);
-NFS4_CODERS(op_open_undo);
-NFS4_CODERS(op_reopen);
-
 /* CLAIM_FH, CLAIM_PREVIOUS or, with a delegation's stateid, CLAIM_DELEG_CUR_FH for o's owner. The
  * OPEN asks for o's access and `more`. get: takes the new stateid. */
 void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,

@@ -114,17 +114,14 @@ static uint32_t allocate_op(const struct nfs_op *op)
 
 void nfs4_put_op_allocate(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_allocate_args a = {
+	struct nfs4_range_args a = {
 		.stateid = nfs4_io_stateid(c, op, op->u.allocate.open),
 		.offset = op->u.allocate.offset,
 		.length = op->u.allocate.length,
 	};
 
 	nfs4_comp_putfh(k, &op->u.allocate.fh);
-	if (op->u.allocate.dealloc)
-		nfs4_put_deallocate_args(k->x, &a);
-	else
-		nfs4_put_allocate_args(k->x, &a);
+	nfs4_put_range_args(k->x, allocate_op(op), &a);
 	nfs4_comp_count(k, allocate_op(op), 0);
 	nfs4_put_commit_behind(k, op->u.allocate.offset, op->u.allocate.length);
 }
@@ -143,7 +140,7 @@ enum nfs_outcome nfs4_get_op_allocate(
 
 void nfs4_put_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_read_plus_args a = {
+	struct nfs4_read_args a = {
 		.stateid = nfs4_io_stateid(c, op, op->u.read.open),
 		.offset = op->u.read.offset,
 		.count = op->u.read.to.len,
@@ -151,7 +148,7 @@ void nfs4_put_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 
 	nfs4_comp_putfh(k, &op->u.read.fh);
 	nfs4_put_read_attr(c, op, k);
-	nfs4_put_read_plus_args(k->x, &a);
+	nfs4_put_read_args(k->x, OP_READ_PLUS, &a);
 	nfs4_comp_count(k, OP_READ_PLUS, a.count);
 }
 

@@ -13,10 +13,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_seek);
-NFS4_CODERS(op_allocate);
-NFS4_CODERS(op_read_plus);
-
 /* Does the server lack the operation, as far as is known? */
 bool nfs4_lacks(struct nfs4_client *c, uint32_t op);
 /* Steps to the result of op; remembers if the server does not know op: -EOPNOTSUPP. */

@@ -78,10 +78,10 @@ static int too_big(int rc)
 
 void nfs4_put_op_getxattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_xattr_name_args a = {.name = op->u.getxattr.name};
+	struct nfs4_name_args a = {.name = op->u.getxattr.name};
 
 	nfs4_comp_putfh(k, &op->u.getxattr.fh);
-	nfs4_put_getxattr_args(k->x, &a);
+	nfs4_put_name_args(k->x, OP_GETXATTR, &a);
 	nfs4_comp_count(k, OP_GETXATTR, result_room(c));
 }
 
@@ -119,32 +119,32 @@ void nfs4_put_op_setxattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_
 enum nfs_outcome nfs4_get_op_setxattr(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_setxattr_res res;
+	struct nfs4_change_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_SETXATTR);
-	return nfs4_outcome(op, rc ? too_big(rc) : nfs4_get_setxattr_res(r->x, NFS4_OK, &res));
+	return nfs4_outcome(op, rc ? too_big(rc) : nfs4_get_change_res(r->x, NFS4_OK, &res));
 }
 
 void nfs4_put_op_removexattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_xattr_name_args a = {.name = op->u.removexattr.name};
+	struct nfs4_name_args a = {.name = op->u.removexattr.name};
 
 	nfs4_comp_putfh(k, &op->u.removexattr.fh);
-	nfs4_put_removexattr_args(k->x, &a);
+	nfs4_put_name_args(k->x, OP_REMOVEXATTR, &a);
 	nfs4_comp_count(k, OP_REMOVEXATTR, 0);
 }
 
 enum nfs_outcome nfs4_get_op_removexattr(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_removexattr_res res;
+	struct nfs4_change_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_REMOVEXATTR);
-	return nfs4_outcome(op, rc ? rc : nfs4_get_removexattr_res(r->x, NFS4_OK, &res));
+	return nfs4_outcome(op, rc ? rc : nfs4_get_change_res(r->x, NFS4_OK, &res));
 }
 
 /* One COMPOUND for each page of names; be.v4.more[0] is the cookie to go on with, and

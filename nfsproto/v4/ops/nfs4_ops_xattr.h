@@ -9,13 +9,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_getxattr);
-NFS4_CODERS(op_setxattr);
-NFS4_CODERS(op_listxattr);
-NFS4_CODERS(op_removexattr);
-NFS4_CODERS(op_getacl);
-NFS4_CODERS(op_setacl);
-
 /* 0, or the error of an op about extended attributes or ACLs that need not be sent. */
 int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
 

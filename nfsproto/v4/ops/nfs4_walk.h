@@ -8,9 +8,6 @@
 
 #include "nfsproto/v4/ops/nfs4_coder.h"
 
-NFS4_CODERS(op_walk);
-NFS4_CODERS(op_fsinfo);
-
 /* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
 void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
 int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);

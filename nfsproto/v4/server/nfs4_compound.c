@@ -49,9 +49,9 @@ void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh)
 
 void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name)
 {
-	struct nfs4_lookup_args a = {.name = *name};
+	struct nfs4_name_args a = {.name = *name};
 
-	nfs4_put_lookup_args(k->x, &a);
+	nfs4_put_name_args(k->x, OP_LOOKUP, &a);
 	nfs4_comp_count(k, OP_LOOKUP, 0);
 }
 
@@ -75,7 +75,7 @@ void nfs4_comp_read(struct nfs4_comp *k, const struct nfs4_read_args *a, struct 
 	const struct seg_list *to)
 {
 	call->sink_for[0].begin = (uint32_t)k->x->len;
-	nfs4_put_read_args(k->x, a);
+	nfs4_put_read_args(k->x, OP_READ, a);
 	call->sink_for[0].end = (uint32_t)k->x->len;
 	nfs4_comp_count(k, OP_READ, 0);
 	call->sink[0] = *to;

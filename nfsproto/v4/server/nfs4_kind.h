@@ -13,47 +13,96 @@
 struct nfs4_client;
 struct nfs4_server;
 
-enum nfs4_kind_id { /* the types of nfs_client.h first, by the same numbers */
-	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the new object, if CREATE's reply lacked it */
-	NFS4_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
-	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
-	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
-	NFS4_K_OPEN_READ, /* OPEN with data; may be repeated, and is too large for the reply cache
-			   */
-	NFS4_K_OPEN_UNDO, /* CLOSE after an OPEN of which a later step failed */
-	NFS4_K_OPEN_MORE, /* OPEN again with the access that a lock needs */
-	NFS4_K_LOCKU,	  /* NFS_LOCK that unlocks */
-	NFS4_K_LOCK_FREE, /* FREE_STATEID of a lock-owner that holds nothing */
-	NFS4_K_CLONE,	  /* the first attempt at an NFS_COPY */
-	NFS4_K_OFFLOAD_STATUS, /* an NFS_COPY that the server carries out by itself */
-	NFS4_K_OFFLOAD_CANCEL, /* after an NFS_COPY that is no longer wanted */
-	NFS4_K_READ_PLUS,      /* an NFS_READ */
-	NFS4_K_APPEND,	       /* an NFS_WRITE at the end of the file */
-	NFS4_K_WRITE_SET,      /* an NFS_WRITE with SETATTR behind it */
-	/* from here on: the back end's own, see struct nfs4_sync */
-	NFS4_K_SEQUENCE,
-	NFS4_K_DELEGRETURN,
-	NFS4_K_DELEG_OPEN, /* a local open becomes a real one */
-	NFS4_K_DELEG_LOCK, /* a local lock likewise */
-	NFS4_K_EXCHANGE_ID,
-	NFS4_K_CREATE_SESSION,
-	NFS4_K_BIND,
-	NFS4_K_DESTROY_SESSION,
-	NFS4_K_DESTROY_CLIENTID,
-	NFS4_K_RECLAIM_COMPLETE,
-	NFS4_K_WALK,
-	NFS4_K_LOCATIONS, /* also an op that was answered NFS4ERR_MOVED */
-	NFS4_K_FSINFO,
-	NFS4_K_REOPEN,
-	NFS4_K_REDELEG, /* OPEN to have a delegation again */
-	NFS4_K_RELOCK,
-	NFS4_K_TEST_STATEID,
-	NFS4_K_FREE_STATEID,
-	NFS4_KINDS
-};
-
 #define NFS4_KF_CACHE 1u /* sa_cachethis: a second execution would not be the same */
 #define NFS4_KF_NOSEQ 2u /* goes without SEQUENCE and slot */
+/* -EOPNOTSUPP where the minor version or the server lacks op, one of NFSv4.2 */
+#define NFS4_KF_NEEDS(op)     ((op) << 8)
+#define NFS4_KF_NEEDED(flags) ((flags) >> 8)
+
+/* The kinds: number, name, NFS4_KF_* flags, and the X of the coders nfs4_put_op_X and
+ * nfs4_get_op_X. The types of nfs_client.h have the same numbers as kinds. A SERVER_KIND is about
+ * the server itself. */
+#define NFS4_TYPE_KINDS(KIND)                                                                      \
+	KIND(NFS_LOOKUP, "LOOKUP", 0, lookup)                                                      \
+	KIND(NFS_GETATTR, "GETATTR", 0, getattr)                                                   \
+	KIND(NFS_SETATTR, "SETATTR", NFS4_KF_CACHE, setattr)                                       \
+	KIND(NFS_ACCESS, "ACCESS", 0, access)                                                      \
+	KIND(NFS_READLINK, "READLINK", 0, readlink)                                                \
+	KIND(NFS_OPEN, "OPEN", NFS4_KF_CACHE, open)                                                \
+	KIND(NFS_CLOSE, "CLOSE", NFS4_KF_CACHE, close)                                             \
+	KIND(NFS_READ, "READ", 0, read)                                                            \
+	KIND(NFS_WRITE, "WRITE", 0, write)                                                         \
+	KIND(NFS_COMMIT, "COMMIT", 0, commit)                                                      \
+	KIND(NFS_CREATE, "CREATE", NFS4_KF_CACHE, create)                                          \
+	KIND(NFS_REMOVE, "REMOVE", NFS4_KF_CACHE, remove)                                          \
+	KIND(NFS_RENAME, "RENAME", NFS4_KF_CACHE, rename)                                          \
+	KIND(NFS_LINK, "LINK", NFS4_KF_CACHE, link)                                                \
+	KIND(NFS_READDIR, "READDIR", 0, readdir)                                                   \
+	KIND(NFS_STATFS, "STATFS", 0, statfs)                                                      \
+	KIND(NFS_LOCK, "LOCK", NFS4_KF_CACHE, lock)                                                \
+	KIND(NFS_LOCKT, "LOCKT", 0, lockt)                                                         \
+	KIND(NFS_SEEK, "SEEK", NFS4_KF_NEEDS(OP_SEEK), seek)                                       \
+	KIND(NFS_ALLOCATE, "ALLOCATE", 0, allocate)                                                \
+	KIND(NFS_COPY, "COPY", 0, copy)                                                            \
+	KIND(NFS_GETXATTR, "GETXATTR", 0, getxattr)                                                \
+	KIND(NFS_SETXATTR, "SETXATTR", NFS4_KF_CACHE, setxattr)                                    \
+	KIND(NFS_LISTXATTR, "LISTXATTRS", 0, listxattr)                                            \
+	KIND(NFS_REMOVEXATTR, "REMOVEXATTR", NFS4_KF_CACHE, removexattr)                           \
+	KIND(NFS_GETACL, "GETATTR of an ACL", 0, getacl)                                           \
+	KIND(NFS_SETACL, "SETATTR of an ACL", NFS4_KF_CACHE, setacl)
+
+#define NFS4_OWN_KINDS(KIND, SERVER_KIND)                                                          \
+	/* the new object, if CREATE's reply lacked it */                                          \
+	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, lookup_after)                          \
+	/* at the name of an unsure op (nfs_unsure.h) */                                           \
+	KIND(NFS4_K_LOOK, "LOOKUP after a lost answer", 0, look)                                   \
+	/* the attributes after SETATTR, OPEN or LINK, if the reply lacked them */                 \
+	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, getattr_after)                     \
+	/* attributes that an exclusive OPEN could not set */                                      \
+	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, open_setattr)               \
+	/* may be repeated, and is too large for the reply cache */                                \
+	KIND(NFS4_K_OPEN_READ, "OPEN with READ", 0, open)                                          \
+	KIND(NFS4_K_OPEN_UNDO, "CLOSE after a failed OPEN", NFS4_KF_CACHE, open_undo)              \
+	/* with the access that a lock needs */                                                    \
+	KIND(NFS4_K_OPEN_MORE, "OPEN for a lock", NFS4_KF_CACHE, open_more)                        \
+	/* NFS_LOCK that unlocks */                                                                \
+	KIND(NFS4_K_LOCKU, "LOCKU", NFS4_KF_CACHE, locku)                                          \
+	KIND(NFS4_K_LOCK_FREE, "FREE_STATEID of a lock-owner", NFS4_KF_CACHE, lock_free)           \
+	/* the first attempt at an NFS_COPY */                                                     \
+	KIND(NFS4_K_CLONE, "CLONE", 0, clone)                                                      \
+	/* an NFS_COPY that the server carries out by itself */                                    \
+	KIND(NFS4_K_OFFLOAD_STATUS, "OFFLOAD_STATUS", 0, offload_status)                           \
+	/* after an NFS_COPY that is no longer wanted */                                           \
+	KIND(NFS4_K_OFFLOAD_CANCEL, "OFFLOAD_CANCEL", 0, offload_cancel)                           \
+	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, read_plus)                                          \
+	KIND(NFS4_K_APPEND, "WRITE at the end", NFS4_KF_CACHE, append)                             \
+	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_CACHE, write)                          \
+	/* from here on: the back end's own, see struct nfs4_sync */                               \
+	SERVER_KIND(NFS4_K_SEQUENCE, "SEQUENCE", 0, sequence)                                      \
+	KIND(NFS4_K_DELEGRETURN, "DELEGRETURN", NFS4_KF_CACHE, delegreturn)                        \
+	/* a local open becomes a real one */                                                      \
+	KIND(NFS4_K_DELEG_OPEN, "OPEN of what was delegated", NFS4_KF_CACHE, deleg_open)           \
+	/* a local lock becomes a real one */                                                      \
+	KIND(NFS4_K_DELEG_LOCK, "LOCK of what was delegated", NFS4_KF_CACHE, deleg_lock)           \
+	SERVER_KIND(NFS4_K_EXCHANGE_ID, "EXCHANGE_ID", NFS4_KF_NOSEQ, exchange_id)                 \
+	SERVER_KIND(NFS4_K_CREATE_SESSION, "CREATE_SESSION", NFS4_KF_NOSEQ, create_session)        \
+	SERVER_KIND(NFS4_K_BIND, "BIND_CONN_TO_SESSION", NFS4_KF_NOSEQ, bind)                      \
+	SERVER_KIND(NFS4_K_DESTROY_SESSION, "DESTROY_SESSION", NFS4_KF_NOSEQ, destroy_session)     \
+	SERVER_KIND(NFS4_K_DESTROY_CLIENTID, "DESTROY_CLIENTID", NFS4_KF_NOSEQ, destroy_clientid)  \
+	SERVER_KIND(NFS4_K_RECLAIM_COMPLETE, "RECLAIM_COMPLETE", NFS4_KF_CACHE, reclaim_complete)  \
+	KIND(NFS4_K_WALK, "LOOKUP of the export", 0, walk)                                         \
+	/* also an op that was answered NFS4ERR_MOVED */                                           \
+	KIND(NFS4_K_LOCATIONS, "GETATTR of the locations", 0, locations)                           \
+	KIND(NFS4_K_FSINFO, "GETATTR of the export", 0, fsinfo)                                    \
+	KIND(NFS4_K_REOPEN, "OPEN anew", NFS4_KF_CACHE, reopen)                                    \
+	KIND(NFS4_K_REDELEG, "OPEN of what is delegated anew", NFS4_KF_CACHE, redeleg)             \
+	KIND(NFS4_K_RELOCK, "LOCK anew", NFS4_KF_CACHE, relock)                                    \
+	SERVER_KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, test_stateid)                          \
+	SERVER_KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, free_stateid)
+
+#define NUMBER(id, ...) id,
+enum nfs4_kind_id { NFS4_K_TYPES = NFS_OP_TYPES - 1, NFS4_OWN_KINDS(NUMBER, NUMBER) NFS4_KINDS };
+#undef NUMBER
 
 struct nfs4_kind {
 	const char *name;

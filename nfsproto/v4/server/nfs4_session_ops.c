@@ -358,9 +358,9 @@ enum nfs_outcome nfs4_get_op_test_stateid(
 void nfs4_put_op_free_stateid(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_free_stateid_args a = {.stateid = s->u.free_id};
+	struct nfs4_stateid_args a = {.stateid = s->u.free_id};
 
-	nfs4_put_free_stateid_args(k->x, &a);
+	nfs4_put_stateid_args(k->x, OP_FREE_STATEID, &a);
 	nfs4_comp_count(k, OP_FREE_STATEID, 0);
 }
 

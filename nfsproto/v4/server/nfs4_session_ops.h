@@ -10,19 +10,12 @@
 #include "nfsproto/v4/server/nfs4_sync.h"
 
 /* The coders. */
-#define NFS4_SERVER_CODERS(x)                                                                      \
-	void nfs4_put_##x(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);        \
-	enum nfs_outcome nfs4_get_##x(                                                             \
-		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-NFS4_SERVER_CODERS(op_sequence);
-NFS4_SERVER_CODERS(op_exchange_id);
-NFS4_SERVER_CODERS(op_create_session);
-NFS4_SERVER_CODERS(op_bind);
-NFS4_SERVER_CODERS(op_destroy_session);
-NFS4_SERVER_CODERS(op_destroy_clientid);
-NFS4_SERVER_CODERS(op_reclaim_complete);
-NFS4_SERVER_CODERS(op_test_stateid);
-NFS4_SERVER_CODERS(op_free_stateid);
+#define CODERS(id, label, flags, x)                                                                \
+	void nfs4_put_op_##x(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);     \
+	enum nfs_outcome nfs4_get_op_##x(                                                          \
+		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r);
+NFS4_OWN_KINDS(NFS4_SKIP, CODERS)
+#undef CODERS
 
 /* The calls. All return as nfs4_sync_run(), s->status set; the first two set srv's members. */
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);

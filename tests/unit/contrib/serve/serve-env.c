@@ -224,9 +224,9 @@ void env_mount(struct serve_env *e, const char *owner)
 
 void env_put_lookup(struct serve_env *e, const char *name)
 {
-	struct nfs4_lookup_args a = {.name = {name, (uint32_t)strlen(name)}};
+	struct nfs4_name_args a = {.name = {name, (uint32_t)strlen(name)}};
 
-	nfs4_put_lookup_args(&e->args, &a);
+	nfs4_put_name_args(&e->args, OP_LOOKUP, &a);
 }
 
 uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access,
@@ -297,7 +297,7 @@ uint32_t env_read(struct serve_env *e, const struct nfs_fh *fh, const struct nfs
 
 	env_begin(e, true);
 	env_put_fh(e, fh);
-	nfs4_put_read_args(&e->args, &a);
+	nfs4_put_read_args(&e->args, OP_READ, &a);
 	if (env_run(e, 3) != NFS4_OK)
 		return e->head.status;
 	env_expect(e, OP_PUTFH, NFS4_OK);

@@ -31,6 +31,7 @@ static struct fs *fs;
 static struct fuse_entry_out e;
 
 /* The root as another client has filled it: f0, f1 and so on, files or directories. */
+static const char *form; /* of the names */
 static unsigned files;
 static enum nfs_type type;
 static uint64_t version; /* of the root */
@@ -64,7 +65,7 @@ static void list_page(struct nfs_op *op)
 		i++, bytes += 200) {
 		char name[20];
 		struct nfs_dirent ent = {.name = name,
-			.namelen = (uint32_t)snprintf(name, sizeof(name), "f%u", (unsigned)i),
+			.namelen = (uint32_t)snprintf(name, sizeof(name), form, (unsigned)i),
 			.cookie = FIRST + i,
 			.have_attr = true,
 			.have_fh = true};
@@ -93,11 +94,17 @@ static bool elsewhere(struct nfs_op *op)
 		version++;
 		return true;
 	}
+	if (op->type == NFS_ACCESS) {
+		op->error = 0;
+		op->u.access.allowed = op->u.access.want;
+		op->u.access.attr = root_attr(false).attr;
+		return true;
+	}
 	if (op->type != NFS_LOOKUP)
 		return false;
 	op->u.lookup.dir_attr = root_attr(true);
 	op->error = -ENOENT;
-	if (sscanf(op->u.lookup.name.s, "f%u", &i) == 1 && i < files) {
+	if (sscanf(op->u.lookup.name.s, form, &i) == 1 && i < files) {
 		op->error = 0;
 		describe(i, &op->u.lookup.fh, &op->u.lookup.attr);
 	}
@@ -111,6 +118,7 @@ static int setup(void **state)
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
 	fake_knobs.script = elsewhere;
+	form = "f%u";
 	files = 50;
 	type = NFS_REG;
 	version = 1000;
@@ -161,7 +169,7 @@ static bool asked_for(unsigned i)
 	uint64_t before = count(NFS_LOOKUP);
 	char name[20];
 
-	snprintf(name, sizeof(name), "f%u", i);
+	snprintf(name, sizeof(name), form, i);
 	assert_true(exists(KERNEL_ROOT, name));
 	assert_int_equal(e.attr.ino, 1000 + i);
 	assert_int_equal(e.attr.size, size);
@@ -277,6 +285,71 @@ static void what_is_known_better_counts_more(void **state)
 	assert_true(asked_for(1));
 }
 
+/* Another client has written to all files, and has then renamed them. */
+static void all_are_renamed(void)
+{
+	listings_earn(fs, -2 * LISTED_CREDIT_MAX);
+	for (unsigned i = 0; i < files; i++)
+		assert_true(asked_for(i));
+	assert_int_equal(count(NFS_READDIR), 0);
+	form = "g%u";
+	version++;
+	size = 8;
+	assert_false(exists(KERNEL_ROOT, "shows it"));
+	listings_earn(fs, 2 * LISTED_CREDIT_MAX);
+	assert_true(asked_for(0));
+	assert_int_equal(count(NFS_READDIR), 1);
+}
+
+static void what_a_listing_has_told_later_counts_more(void **state)
+{
+	all_are_renamed();
+	for (unsigned i = 1; i < files; i++)
+		assert_false(asked_for(i));
+}
+
+/* The listing is too old for its attributes, but not for its names. */
+static void all_were_renamed(void)
+{
+	fs_fixture_options.acregmax = 2000;
+	all_are_renamed();
+	fs_fixture_options.acregmin = 1;
+	usleep(1100000);
+}
+
+static void what_a_listing_has_told_differently_is_asked_for(void **state)
+{
+	all_were_renamed();
+	assert_true(asked_for(1));
+}
+
+static void a_listing_shows_no_file_as_it_was_before(void **state)
+{
+	struct fuse_open_in open = {0};
+	struct fuse_open_out dir;
+	struct fuse_read_in in = {.size = 1 << 16};
+	const struct fuse_direntplus *d;
+	unsigned n = 0;
+	struct answer a;
+
+	files = 10;
+	all_were_renamed();
+	fs_fixture_options.cache_complete = true; /* the listing is kept for readers */
+	assert_int_equal(kernel_ask(FUSE_OPENDIR, KERNEL_ROOT, &open, sizeof(open), NULL, 0, &dir,
+				 sizeof(dir)),
+		0);
+	in.fh = dir.fh;
+	a = kernel_wait(kernel_send(FUSE_READDIRPLUS, KERNEL_ROOT, &in, sizeof(in), NULL, 0));
+	assert_int_equal(a.error, 0);
+	for (size_t at = 0; at < a.len; at += FUSE_DIRENTPLUS_SIZE(d)) {
+		d = (void *)(a.data + at);
+		n += d->dirent.name[0] == 'g';
+		if (d->entry_out.nodeid)
+			assert_int_equal(d->entry_out.attr.size, size);
+	}
+	assert_int_equal(n, files);
+}
+
 static void a_huge_directory_is_listed_as_far_as_it_is_asked_for(void **state)
 {
 	unsigned first;
@@ -379,6 +452,9 @@ int main(void)
 		TEST(what_somebody_else_changes_is_asked_for),
 		TEST(names_and_attributes_are_believed_for_their_times),
 		TEST(what_is_known_better_counts_more),
+		TEST(what_a_listing_has_told_later_counts_more),
+		TEST(what_a_listing_has_told_differently_is_asked_for),
+		TEST(a_listing_shows_no_file_as_it_was_before),
 		TEST(a_huge_directory_is_listed_as_far_as_it_is_asked_for),
 		TEST(listings_cost_what_they_have_earned),
 		TEST(who_may_not_list_is_not_listed_for),

@@ -171,6 +171,8 @@ static void reply_nfs(struct mean3 *m, struct rpc_req *req)
 	assert_int_equal(nfs3_get_args(&req->args, req->proc, &a), 0);
 	m->count[a.proc]++;
 	m->last[a.proc] = a;
+	if (a.proc == NFS3PROC_NULL && m->nlm_comes)
+		m->no_nlm = m->nlm_comes = false;
 	if (m->silent[a.proc]) {
 		rpc_req_drop(req);
 		return;

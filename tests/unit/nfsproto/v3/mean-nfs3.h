@@ -30,6 +30,7 @@ struct mean3 {
 	bool bare;	     /* no optional attributes or handles */
 	bool no_v3;	     /* only version 4 */
 	bool no_nlm;	     /* no such program */
+	bool nlm_comes;	     /* NLM is there from the next NULL of NFS on */
 	uint32_t cut;	     /* the next reply to this procedure closes the connection instead */
 	uint32_t cut_status; /* not 0: the next call of that procedure fails with this status */
 	enum nfs_type made;  /* not 0: LOOKUP finds a file of this type, last read at made_atime */

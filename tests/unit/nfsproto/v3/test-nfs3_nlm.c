@@ -633,6 +633,16 @@ static void without_a_lock_manager_locks_fail(void **state)
 	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 0);
 }
 
+/* NFS answers again, so the lock manager is looked for once more. */
+static void a_lock_manager_that_starts_with_the_server_is_found(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.no_nlm = f->m.nlm_comes = true;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 1);
+}
+
 static void nolock_has_no_locks(void **state)
 {
 	struct fix3 *f = *state;
@@ -669,6 +679,7 @@ int main(void)
 		ON_MOUNT3(what_relies_on_a_lock_waits),
 		ON_MOUNT3(a_cancelled_write_waits_for_its_lock),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
+		ON_MOUNT3(a_lock_manager_that_starts_with_the_server_is_found),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
 		cmocka_unit_test_setup_teardown(
 			nolock_has_no_locks, fix3_setup_unmounted, fix3_teardown),

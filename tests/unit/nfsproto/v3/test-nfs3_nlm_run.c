@@ -262,6 +262,14 @@ static void without_a_lock_manager_there_is_no_call(void **state)
 	nlm.known = true;
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(1000);
+	nlm.known = false;
+	connected = NFS3_NLM_UNREACHABLE; /* the whole server is down */
+	run(NFS_LOCK, F_WRLCK, 0, 9, false);
+	waits(1000);
+	client.soft = true;
+	run(NFS_LOCK, F_WRLCK, 0, 9, false);
+	ends(-ENOLCK, "");
+	client.soft = false;
 	connected = NFS3_NLM_STOPPED; /* another op was cancelled, */
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(0);

@@ -172,7 +172,7 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 	mean_lock_drop(&r->s->locks, r->s->opens[i].id);
 	r->s->opens[i].used = false;
 	r->s->nopens--;
-	nfs4_put_close_res(r->x, NFS4_OK, &res);
+	nfs4_put_stateid_res(r->x, OP_CLOSE, NFS4_OK, &res);
 	return NFS4_OK;
 }
 
@@ -365,7 +365,7 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 	return NFS4_OK;
 }
 
-static uint32_t do_lookup(struct run *r, const struct nfs4_lookup_args *a)
+static uint32_t do_lookup(struct run *r, const struct nfs4_name_args *a)
 {
 	char name[8] = "F0";
 
@@ -401,9 +401,9 @@ static uint32_t do_change_op(struct run *r, const struct nfs4_args *a)
 {
 	struct nfs4_change_info ci = {.atomic = true};
 	struct nfs4_create_res create = {.cinfo = ci};
-	struct nfs4_remove_res remove = {.cinfo = ci};
+	struct nfs4_change_res remove = {.cinfo = ci};
 	struct nfs4_rename_res rename = {.from = ci, .to = ci};
-	struct nfs4_link_res link = {.cinfo = ci};
+	struct nfs4_change_res link = {.cinfo = ci};
 	struct nfs4_setattr_res set = {.attrset = a->u.setattr.attrs.mask};
 	struct nfs4_commit_res commit = {.verf = "verf"};
 	struct nfs4_access_res access = {.supported = 0x3f, .access = 0x1f};
@@ -416,13 +416,13 @@ static uint32_t do_change_op(struct run *r, const struct nfs4_args *a)
 		nfs4_put_create_res(r->x, NFS4_OK, &create);
 		return NFS4_OK;
 	case OP_REMOVE:
-		nfs4_put_remove_res(r->x, NFS4_OK, &remove);
+		nfs4_put_change_res(r->x, OP_REMOVE, NFS4_OK, &remove);
 		return NFS4_OK;
 	case OP_RENAME:
 		nfs4_put_rename_res(r->x, NFS4_OK, &rename);
 		return NFS4_OK;
 	case OP_LINK:
-		nfs4_put_link_res(r->x, NFS4_OK, &link);
+		nfs4_put_change_res(r->x, OP_LINK, NFS4_OK, &link);
 		return NFS4_OK;
 	case OP_SETATTR:
 		status = stateid_ok(r, &a->u.setattr.stateid) ? NFS4_OK : NFS4ERR_BAD_STATEID;
@@ -469,7 +469,7 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 		nfs4_put_getfh_res(r->x, NFS4_OK, &fh);
 		return NFS4_OK;
 	case OP_LOOKUP:
-		return do_lookup(r, &a->u.lookup);
+		return do_lookup(r, &a->u.name);
 	case OP_GETATTR:
 		return do_getattr(r, &a->u.getattr);
 	case OP_OPEN:
@@ -485,10 +485,10 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 	case OP_TEST_STATEID:
 		return do_test_stateid(r, &a->u.test_stateid);
 	case OP_FREE_STATEID:
-		if (mean_deleg_is(&a->u.free_stateid.stateid))
+		if (mean_deleg_is(&a->u.stateid.stateid))
 			return mean_plain(
-				r, a->op, mean_deleg_free(&s->delegs, &a->u.free_stateid.stateid));
-		return mean_lock_free(&s->locks, r->x, &a->u.free_stateid.stateid);
+				r, a->op, mean_deleg_free(&s->delegs, &a->u.stateid.stateid));
+		return mean_lock_free(&s->locks, r->x, &a->u.stateid.stateid);
 	case OP_LOCK:
 		i = a->u.lock.new_owner ? find_open(s, &a->u.lock.open_stateid) : -1;
 		return mean_lock(&s->locks, r->x, &a->u.lock, i < 0 ? 0 : s->opens[i].id);
@@ -497,9 +497,9 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 	case OP_LOCKT:
 		return mean_lockt(&s->locks, r->x, &a->u.lockt);
 	case OP_DELEGRETURN:
-		if (mean_deleg_is(&a->u.delegreturn.stateid))
+		if (mean_deleg_is(&a->u.stateid.stateid))
 			return mean_plain(
-				r, a->op, mean_deleg_return(&s->delegs, &a->u.delegreturn.stateid));
+				r, a->op, mean_deleg_return(&s->delegs, &a->u.stateid.stateid));
 		s->ndelegs--;
 		return mean_plain(r, a->op, NFS4_OK);
 	default:

@@ -136,7 +136,7 @@ uint32_t mean_locku(struct mean_locks *l, struct xdr_out *x, const struct nfs4_l
 	}
 	assert_int_equal(
 		lock_ranges_clear(&l->of[i].ranges, a->offset, last_of(a->offset, a->length)), 0);
-	nfs4_put_locku_res(x, NFS4_OK, &res);
+	nfs4_put_stateid_res(x, OP_LOCKU, NFS4_OK, &res);
 	return NFS4_OK;
 }
 

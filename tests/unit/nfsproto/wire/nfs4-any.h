@@ -27,27 +27,25 @@ static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 		nfs4_put_##name##_args(x, &a->u.name);                                             \
 		break;
 
+#define PUT_LIKE(OP, name)                                                                         \
+	case OP:                                                                                   \
+		nfs4_put_##name##_args(x, OP, &a->u.name);                                         \
+		break;
+
 	switch (a->op) {
 		PUT(OP_ACCESS, access)
 		PUT(OP_CLOSE, close)
 		PUT(OP_COMMIT, commit)
 		PUT(OP_CREATE, create)
-		PUT(OP_DELEGRETURN, delegreturn)
 		PUT(OP_GETATTR, getattr)
-		PUT(OP_LINK, link)
 		PUT(OP_LOCK, lock)
 		PUT(OP_LOCKT, lockt)
 		PUT(OP_LOCKU, locku)
-		PUT(OP_LOOKUP, lookup)
-		PUT(OP_VERIFY, verify)
 		PUT(OP_OPEN, open)
 		PUT(OP_OPEN_DOWNGRADE, open_downgrade)
 		PUT(OP_PUTFH, putfh)
-		PUT(OP_READ, read)
 		PUT(OP_READDIR, readdir)
-		PUT(OP_REMOVE, remove)
 		PUT(OP_RENAME, rename)
-		PUT(OP_SECINFO, secinfo)
 		PUT(OP_SETATTR, setattr)
 		PUT(OP_WRITE, write)
 		PUT(OP_BACKCHANNEL_CTL, backchannel_ctl)
@@ -56,36 +54,31 @@ static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 		PUT(OP_CREATE_SESSION, create_session)
 		PUT(OP_DESTROY_SESSION, destroy_session)
 		PUT(OP_DESTROY_CLIENTID, destroy_clientid)
-		PUT(OP_FREE_STATEID, free_stateid)
 		PUT(OP_SECINFO_NO_NAME, secinfo_no_name)
 		PUT(OP_SEQUENCE, sequence)
 		PUT(OP_RECLAIM_COMPLETE, reclaim_complete)
-		PUT(OP_ALLOCATE, allocate)
 		PUT(OP_CLONE, clone)
 		PUT(OP_COPY, copy)
 		PUT(OP_IO_ADVISE, io_advise)
-		PUT(OP_READ_PLUS, read_plus)
 		PUT(OP_SEEK, seek)
 		PUT(OP_SETXATTR, setxattr)
 		PUT(OP_LISTXATTRS, listxattrs)
-	case OP_DEALLOCATE:
-		nfs4_put_deallocate_args(x, &a->u.allocate);
-		break;
-	case OP_OFFLOAD_CANCEL:
-		nfs4_put_offload_cancel_args(x, &a->u.offload);
-		break;
-	case OP_OFFLOAD_STATUS:
-		nfs4_put_offload_status_args(x, &a->u.offload);
-		break;
-	case OP_GETXATTR:
-		nfs4_put_getxattr_args(x, &a->u.xattr_name);
-		break;
-	case OP_REMOVEXATTR:
-		nfs4_put_removexattr_args(x, &a->u.xattr_name);
-		break;
-	case OP_NVERIFY:
-		nfs4_put_nverify_args(x, &a->u.verify);
-		break;
+		PUT_LIKE(OP_LOOKUP, name)
+		PUT_LIKE(OP_LINK, name)
+		PUT_LIKE(OP_REMOVE, name)
+		PUT_LIKE(OP_SECINFO, name)
+		PUT_LIKE(OP_GETXATTR, name)
+		PUT_LIKE(OP_REMOVEXATTR, name)
+		PUT_LIKE(OP_DELEGRETURN, stateid)
+		PUT_LIKE(OP_FREE_STATEID, stateid)
+		PUT_LIKE(OP_OFFLOAD_CANCEL, stateid)
+		PUT_LIKE(OP_OFFLOAD_STATUS, stateid)
+		PUT_LIKE(OP_ALLOCATE, range)
+		PUT_LIKE(OP_DEALLOCATE, range)
+		PUT_LIKE(OP_VERIFY, verify)
+		PUT_LIKE(OP_NVERIFY, verify)
+		PUT_LIKE(OP_READ, read)
+		PUT_LIKE(OP_READ_PLUS, read)
 	case OP_TEST_STATEID:
 		ts = a->u.test_stateid;
 		if (!ts.ids) {
@@ -102,6 +95,7 @@ static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 		break;
 	}
 #undef PUT
+#undef PUT_LIKE
 }
 
 struct any_res {
@@ -113,14 +107,13 @@ struct any_res {
 		struct nfs4_create_res create;
 		struct nfs4_getattr_res getattr;
 		struct nfs4_getfh_res getfh;
-		struct nfs4_link_res link;
+		struct nfs4_change_res change;
 		struct nfs4_lock_res lock;
 		struct nfs4_lockt_res lockt;
 		struct nfs4_open_res open;
 		struct nfs4_read_res read;
 		struct nfs4_readdir_res readdir;
 		struct nfs4_readlink_res readlink;
-		struct nfs4_remove_res remove;
 		struct nfs4_rename_res rename;
 		struct nfs4_secinfo_res secinfo;
 		struct nfs4_setattr_res setattr;
@@ -139,9 +132,7 @@ struct any_res {
 		} read_plus;
 		struct nfs4_seek_res seek;
 		struct nfs4_getxattr_res getxattr;
-		struct nfs4_setxattr_res setxattr;
 		struct nfs4_listxattrs_res listxattrs;
-		struct nfs4_removexattr_res removexattr;
 	} u;
 };
 
@@ -187,27 +178,25 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 #define GET(OP, name)                                                                              \
 	case OP:                                                                                   \
 		return nfs4_get_##name##_res(x, r->status, &r->u.name);
-#define GET_STATEID(OP, name)                                                                      \
-	case OP:                                                                                   \
-		return nfs4_get_##name##_res(x, r->status, &r->u.stateid);
 
 	switch (r->op) {
 		GET(OP_ACCESS, access)
-		GET_STATEID(OP_CLOSE, close)
-		GET_STATEID(OP_LOCKU, locku)
-		GET_STATEID(OP_OPEN_DOWNGRADE, open_downgrade)
+		GET(OP_CLOSE, stateid)
+		GET(OP_LOCKU, stateid)
+		GET(OP_OPEN_DOWNGRADE, stateid)
 		GET(OP_COMMIT, commit)
 		GET(OP_CREATE, create)
 		GET(OP_GETATTR, getattr)
 		GET(OP_GETFH, getfh)
-		GET(OP_LINK, link)
+		GET(OP_LINK, change)
 		GET(OP_LOCK, lock)
 		GET(OP_LOCKT, lockt)
 		GET(OP_OPEN, open)
 		GET(OP_READLINK, readlink)
-		GET(OP_REMOVE, remove)
+		GET(OP_REMOVE, change)
 		GET(OP_RENAME, rename)
 		GET(OP_SECINFO, secinfo)
+		GET(OP_SECINFO_NO_NAME, secinfo)
 		GET(OP_SETATTR, setattr)
 		GET(OP_WRITE, write)
 		GET(OP_BIND_CONN_TO_SESSION, bind_conn_to_session)
@@ -220,13 +209,11 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 		GET(OP_OFFLOAD_STATUS, offload_status)
 		GET(OP_SEEK, seek)
 		GET(OP_GETXATTR, getxattr)
-		GET(OP_SETXATTR, setxattr)
+		GET(OP_SETXATTR, change)
 		GET(OP_LISTXATTRS, listxattrs)
-		GET(OP_REMOVEXATTR, removexattr)
+		GET(OP_REMOVEXATTR, change)
 	case OP_READ_PLUS:
 		return any_get_read_plus(x, r);
-	case OP_SECINFO_NO_NAME:
-		return nfs4_get_secinfo_res(x, r->status, &r->u.secinfo);
 	case OP_READ:
 		if (nfs4_get_read_res(x, r->status, &r->u.read) || r->status != NFS4_OK)
 			return nfs4_got(x);
@@ -240,7 +227,6 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 		return 0;
 	}
 #undef GET
-#undef GET_STATEID
 }
 
 /* All but READDIR: any_get_res() does not keep the entries of READDIR. */
@@ -253,29 +239,30 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 	case OP:                                                                                   \
 		nfs4_put_##name##_res(x, r->status, &r->u.name);                                   \
 		break;
-#define PUT_STATEID(OP, name)                                                                      \
+#define PUT_LIKE(OP, name)                                                                         \
 	case OP:                                                                                   \
-		nfs4_put_##name##_res(x, r->status, &r->u.stateid);                                \
+		nfs4_put_##name##_res(x, OP, r->status, &r->u.name);                               \
 		break;
 
 	switch (r->op) {
 		PUT(OP_ACCESS, access)
-		PUT_STATEID(OP_CLOSE, close)
-		PUT_STATEID(OP_LOCKU, locku)
-		PUT_STATEID(OP_OPEN_DOWNGRADE, open_downgrade)
+		PUT_LIKE(OP_CLOSE, stateid)
+		PUT_LIKE(OP_LOCKU, stateid)
+		PUT_LIKE(OP_OPEN_DOWNGRADE, stateid)
 		PUT(OP_COMMIT, commit)
 		PUT(OP_CREATE, create)
 		PUT(OP_GETATTR, getattr)
 		PUT(OP_GETFH, getfh)
-		PUT(OP_LINK, link)
+		PUT_LIKE(OP_LINK, change)
 		PUT(OP_LOCK, lock)
 		PUT(OP_LOCKT, lockt)
 		PUT(OP_OPEN, open)
 		PUT(OP_READ, read)
 		PUT(OP_READLINK, readlink)
-		PUT(OP_REMOVE, remove)
+		PUT_LIKE(OP_REMOVE, change)
 		PUT(OP_RENAME, rename)
-		PUT(OP_SECINFO, secinfo)
+		PUT_LIKE(OP_SECINFO, secinfo)
+		PUT_LIKE(OP_SECINFO_NO_NAME, secinfo)
 		PUT(OP_SETATTR, setattr)
 		PUT(OP_WRITE, write)
 		PUT(OP_BIND_CONN_TO_SESSION, bind_conn_to_session)
@@ -287,16 +274,13 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 		PUT(OP_OFFLOAD_STATUS, offload_status)
 		PUT(OP_SEEK, seek)
 		PUT(OP_GETXATTR, getxattr)
-		PUT(OP_SETXATTR, setxattr)
+		PUT_LIKE(OP_SETXATTR, change)
 		PUT(OP_LISTXATTRS, listxattrs)
-		PUT(OP_REMOVEXATTR, removexattr)
+		PUT_LIKE(OP_REMOVEXATTR, change)
 	case OP_READ_PLUS:
 		nfs4_put_read_plus_res(x, r->status, &r->u.read_plus.head);
 		for (uint32_t i = 0; r->status == NFS4_OK && i < r->u.read_plus.head.n; i++)
 			nfs4_put_content(x, &r->u.read_plus.content[i]);
-		break;
-	case OP_SECINFO_NO_NAME:
-		nfs4_put_secinfo_no_name_res(x, r->status, &r->u.secinfo);
 		break;
 	case OP_TEST_STATEID:
 		ts = r->u.test_stateid;
@@ -314,7 +298,7 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 		break;
 	}
 #undef PUT
-#undef PUT_STATEID
+#undef PUT_LIKE
 }
 
 /* The stream with the payloads spliced in, as a transport sends the stream inline. Returns the

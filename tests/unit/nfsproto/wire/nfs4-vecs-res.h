@@ -28,7 +28,7 @@ static const struct res_vec res_vecs[] = {
 	{"00000008 00000000", {OP_DELEGRETURN, 0, .u = {{0}}}},
 	{"00000009 00000000 " MODE_HEX, {OP_GETATTR, 0, .u.getattr = {MODE}}},
 	{"0000000a 00000000 00000003 01020300", {OP_GETFH, 0, .u.getfh = {{3, {1, 2, 3}}}}},
-	{"0000000b 00000000 " CINFO_HEX, {OP_LINK, 0, .u.link = {CINFO}}},
+	{"0000000b 00000000 " CINFO_HEX, {OP_LINK, 0, .u.change = {CINFO}}},
 	{"0000000c 00000000 " SID_HEX, {OP_LOCK, 0, .u.lock = {.stateid = SID}}},
 	{"0000000c 0000271a " DENY_HEX, {OP_LOCK, NFS4ERR_DENIED, .u.lock = {.denied = DENY}}},
 	{"0000000c 00002720", {OP_LOCK, NFS4ERR_WRONGSEC, .u = {{0}}}},
@@ -85,7 +85,7 @@ static const struct res_vec res_vecs[] = {
 	{"00000019 00000005", {OP_READ, NFS4ERR_IO, .u = {{0}}}},
 	{"0000001b 00000000 00000005 68656c6c 6f000000",
 		{OP_READLINK, 0, .u.readlink = {{read_data, 5}, {0}}}},
-	{"0000001c 00000000 " CINFO_HEX, {OP_REMOVE, 0, .u.remove = {CINFO}}},
+	{"0000001c 00000000 " CINFO_HEX, {OP_REMOVE, 0, .u.change = {CINFO}}},
 	{"0000001d 00000000 " CINFO_HEX "00000000 00000000 00000003 00000000 00000004",
 		{OP_RENAME, 0, .u.rename = {CINFO, {false, 3, 4}}}},
 	{"00000021 00000000 00000003 00000001 00000006 00000003 2a864800 00000000 00000002 "
@@ -167,13 +167,13 @@ static const struct res_vec res_vecs[] = {
 	{"00000048 00000000 00000005 68656c6c 6f000000",
 		{OP_GETXATTR, 0, .u.getxattr = {{(const uint8_t *)read_data, 5}}}},
 	{"00000048 0000276f", {OP_GETXATTR, NFS4ERR_NOXATTR, .u = {{0}}}},
-	{"00000049 00000000 " CINFO_HEX, {OP_SETXATTR, 0, .u.setxattr = {CINFO}}},
+	{"00000049 00000000 " CINFO_HEX, {OP_SETXATTR, 0, .u.change = {CINFO}}},
 	{"0000004a 00000000 00000001 00000002 00000002 00000001 61000000 00000002 62620000 "
 	 "00000001",
 		{OP_LISTXATTRS, 0,
 			.u.listxattrs = {0x100000002, 2, {two_names, sizeof(two_names)}, true}}},
 	{"0000004a 00002715", {OP_LISTXATTRS, NFS4ERR_TOOSMALL, .u = {{0}}}},
-	{"0000004b 00000000 " CINFO_HEX, {OP_REMOVEXATTR, 0, .u.removexattr = {CINFO}}},
+	{"0000004b 00000000 " CINFO_HEX, {OP_REMOVEXATTR, 0, .u.change = {CINFO}}},
 };
 
 #endif

@@ -49,11 +49,11 @@ int __wrap_renameat(int from_dir, const char *old, int to_dir, const char *new)
 
 static uint32_t lookup(struct serve_env *e, const char *name, uint32_t len)
 {
-	struct nfs4_lookup_args a = {.name = {name, len}};
+	struct nfs4_name_args a = {.name = {name, len}};
 
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
-	nfs4_put_lookup_args(&e->args, &a);
+	nfs4_put_name_args(&e->args, OP_LOOKUP, &a);
 	return env_run(e, 3);
 }
 
@@ -88,7 +88,7 @@ static void removing_and_renaming_reach_the_disk(void **state)
 {
 	struct serve_env *e = *state;
 	struct nfs4_rename_args rn = {.from = {"a", 1}, .to = {"b", 1}};
-	struct nfs4_remove_args rm = {.name = {"b", 1}};
+	struct nfs4_name_args rm = {.name = {"b", 1}};
 	struct nfs4_stateid sid;
 	struct nfs_fh fh;
 	char path[128];
@@ -116,7 +116,7 @@ static void removing_and_renaming_reach_the_disk(void **state)
 	assert_int_equal(env_run(e, 2), NFS4ERR_STALE);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
-	nfs4_put_remove_args(&e->args, &rm);
+	nfs4_put_name_args(&e->args, OP_REMOVE, &rm);
 	assert_int_equal(env_run(e, 3), NFS4_OK);
 	env_path(e, "b", path, sizeof(path));
 	assert_int_not_equal(access(path, F_OK), 0);
@@ -154,7 +154,7 @@ static void renaming_a_file_to_itself_changes_nothing(void **state)
 static void a_read_only_export_changes_nothing(void **state)
 {
 	struct serve_env *e = *state;
-	struct nfs4_remove_args rm = {.name = {"f", 1}};
+	struct nfs4_name_args rm = {.name = {"f", 1}};
 	struct nfs4_stateid sid;
 	struct nfs_fh fh;
 
@@ -162,7 +162,7 @@ static void a_read_only_export_changes_nothing(void **state)
 	e->sv.read_only = true;
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
-	nfs4_put_remove_args(&e->args, &rm);
+	nfs4_put_name_args(&e->args, OP_REMOVE, &rm);
 	assert_int_equal(env_run(e, 3), NFS4ERR_ROFS);
 	assert_int_equal(env_write(e, &fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_ROFS);
 	assert_int_equal(env_open(e, "f", false, RW, 0, "p", &sid, &fh), NFS4ERR_ROFS);
@@ -174,12 +174,12 @@ static void a_read_only_export_changes_nothing(void **state)
 static uint32_t remove_f(struct serve_env *e, bool by_rename)
 {
 	struct nfs4_rename_args rn = {.from = {"a", 1}, .to = {"f", 1}};
-	struct nfs4_remove_args rm = {.name = {"f", 1}};
+	struct nfs4_name_args rm = {.name = {"f", 1}};
 
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	if (!by_rename) {
-		nfs4_put_remove_args(&e->args, &rm);
+		nfs4_put_name_args(&e->args, OP_REMOVE, &rm);
 		return env_run(e, 3);
 	}
 	nfs4_put_op(&e->args, OP_SAVEFH);

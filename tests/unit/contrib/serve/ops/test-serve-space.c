@@ -120,14 +120,11 @@ static void seek_finds_data_and_holes(void **state)
 static uint32_t change_space(
 	struct serve_env *e, const struct file *f, uint32_t op, uint64_t offset, uint64_t length)
 {
-	struct nfs4_allocate_args a = {.stateid = f->sid, .offset = offset, .length = length};
+	struct nfs4_range_args a = {.stateid = f->sid, .offset = offset, .length = length};
 
 	env_begin(e, true);
 	env_put_fh(e, &f->fh);
-	if (op == OP_ALLOCATE)
-		nfs4_put_allocate_args(&e->args, &a);
-	else
-		nfs4_put_deallocate_args(&e->args, &a);
+	nfs4_put_range_args(&e->args, op, &a);
 	return env_run(e, 3);
 }
 
@@ -155,7 +152,7 @@ static void space_is_reserved_and_given_back(void **state)
 static void only_files_opened_for_writing_change(void **state)
 {
 	struct serve_env *e = *state;
-	struct nfs4_allocate_args a = {.length = 1};
+	struct nfs4_range_args a = {.length = 1};
 	struct file f;
 
 	make(e, "f", &f);
@@ -167,7 +164,7 @@ static void only_files_opened_for_writing_change(void **state)
 	e->sv.read_only = false;
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
-	nfs4_put_allocate_args(&e->args, &a);
+	nfs4_put_range_args(&e->args, OP_ALLOCATE, &a);
 	assert_int_equal(env_run(e, 3), NFS4ERR_WRONG_TYPE);
 }
 
@@ -320,11 +317,11 @@ static void clone_shares_or_says_no(void **state)
 static uint32_t read_plus(struct serve_env *e, const struct file *f, uint64_t offset,
 	uint32_t count, struct nfs4_read_plus_res *r)
 {
-	struct nfs4_read_plus_args a = {.stateid = f->sid, .offset = offset, .count = count};
+	struct nfs4_read_args a = {.stateid = f->sid, .offset = offset, .count = count};
 
 	env_begin(e, true);
 	env_put_fh(e, &f->fh);
-	nfs4_put_read_plus_args(&e->args, &a);
+	nfs4_put_read_args(&e->args, OP_READ_PLUS, &a);
 	if (env_run(e, 3) != NFS4_OK)
 		return e->head.status;
 	env_expect(e, OP_PUTFH, NFS4_OK);
@@ -544,15 +541,12 @@ static void what_is_not_offered_is_said_so(void **state)
 static void no_copy_goes_on_in_the_background(void **state)
 {
 	struct serve_env *e = *state;
-	struct nfs4_offload_args a = {.stateid = {.seqid = 1}};
+	struct nfs4_stateid_args a = {.stateid = {.seqid = 1}};
 
 	for (int cancel = 0; cancel < 2; cancel++) {
 		env_begin(e, true);
 		nfs4_put_op(&e->args, OP_PUTROOTFH);
-		if (cancel)
-			nfs4_put_offload_cancel_args(&e->args, &a);
-		else
-			nfs4_put_offload_status_args(&e->args, &a);
+		nfs4_put_stateid_args(&e->args, cancel ? OP_OFFLOAD_CANCEL : OP_OFFLOAD_STATUS, &a);
 		assert_int_equal(env_run(e, 3), NFS4ERR_BAD_STATEID);
 	}
 }

@@ -248,7 +248,7 @@ static void a_write_during_a_sync_is_not_covered(void **state)
 
 static void a_removed_file_is_let_go(void **state)
 {
-	struct nfs4_remove_args r = {.name = {"f", 1}};
+	struct nfs4_name_args r = {.name = {"f", 1}};
 	uint8_t verf[STABLE_VERF];
 	struct obj *o;
 	int fd;
@@ -261,7 +261,7 @@ static void a_removed_file_is_let_go(void **state)
 	close(fd);
 	env_begin(&env, true);
 	nfs4_put_op(&env.args, OP_PUTROOTFH);
-	nfs4_put_remove_args(&env.args, &r);
+	nfs4_put_name_args(&env.args, OP_REMOVE, &r);
 	assert_int_equal(env_run(&env, 3), NFS4_OK);
 	assert_null(o->unstable);
 	obj_unref(env.sv.objs, o);

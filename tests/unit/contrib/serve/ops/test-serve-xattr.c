@@ -90,14 +90,14 @@ static uint32_t set_n(
 	struct fix *f, struct nfs_name name, const void *value, uint32_t len, uint32_t option)
 {
 	struct nfs4_setxattr_args a = {.option = option, .name = name, .value = {value, len}};
-	struct nfs4_setxattr_res r;
+	struct nfs4_change_res r;
 	uint32_t status;
 
 	begin(f);
 	nfs4_put_setxattr_args(&f->e.args, &a);
 	status = run(f, OP_SETXATTR);
 	if (status == NFS4_OK) {
-		assert_int_equal(nfs4_get_setxattr_res(&f->e.res, NFS4_OK, &r), 0);
+		assert_int_equal(nfs4_get_change_res(&f->e.res, NFS4_OK, &r), 0);
 		assert_true(r.cinfo.after != r.cinfo.before);
 	}
 	return status;
@@ -110,11 +110,11 @@ static uint32_t set(struct fix *f, const char *name, const char *value, uint32_t
 
 static uint32_t get_n(struct fix *f, struct nfs_name name, const uint8_t **value, uint32_t *len)
 {
-	struct nfs4_xattr_name_args a = {name};
+	struct nfs4_name_args a = {name};
 	uint32_t status;
 
 	begin(f);
-	nfs4_put_getxattr_args(&f->e.args, &a);
+	nfs4_put_name_args(&f->e.args, OP_GETXATTR, &a);
 	status = run(f, OP_GETXATTR);
 	if (status == NFS4_OK) {
 		*value = xdr_get_payload(&f->e.res, 1 << 20, len, NULL);
@@ -125,10 +125,10 @@ static uint32_t get_n(struct fix *f, struct nfs_name name, const uint8_t **value
 
 static uint32_t del(struct fix *f, const char *name)
 {
-	struct nfs4_xattr_name_args a = {name_of(name)};
+	struct nfs4_name_args a = {name_of(name)};
 
 	begin(f);
-	nfs4_put_removexattr_args(&f->e.args, &a);
+	nfs4_put_name_args(&f->e.args, OP_REMOVEXATTR, &a);
 	return run(f, OP_REMOVEXATTR);
 }
 
@@ -320,7 +320,7 @@ static void access_tells_what_may_be_done(void **state)
 static void other_types_have_none(void **state)
 {
 	struct fix *f = *state;
-	struct nfs4_xattr_name_args a = {name_of("a")};
+	struct nfs4_name_args a = {name_of("a")};
 	char path[128];
 
 	env_path(&f->e, "fifo", path, sizeof(path));
@@ -331,7 +331,7 @@ static void other_types_have_none(void **state)
 		env_begin(&f->e, true);
 		nfs4_put_op(&f->e.args, OP_PUTROOTFH);
 		env_put_lookup(&f->e, i ? "fifo" : "link");
-		nfs4_put_getxattr_args(&f->e.args, &a);
+		nfs4_put_name_args(&f->e.args, OP_GETXATTR, &a);
 		assert_int_equal(env_run(&f->e, 4), NFS4ERR_NOTSUPP);
 	}
 }

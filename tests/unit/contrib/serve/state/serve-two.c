@@ -181,11 +181,11 @@ struct nfs4_stateid two_delegated(struct two *f)
 
 uint32_t two_give(struct two *f, const struct nfs4_stateid *sid)
 {
-	struct nfs4_delegreturn_args a = {.stateid = *sid};
+	struct nfs4_stateid_args a = {.stateid = *sid};
 
 	env_begin(&f->e, true);
 	env_put_fh(&f->e, &f->fh);
-	nfs4_put_delegreturn_args(&f->e.args, &a);
+	nfs4_put_stateid_args(&f->e.args, OP_DELEGRETURN, &a);
 	return env_run(&f->e, 3);
 }
 
@@ -299,10 +299,10 @@ uint32_t two_test_sid(struct two *f, const struct nfs4_stateid *sid)
 
 uint32_t two_free_sid(struct two *f, const struct nfs4_stateid *sid)
 {
-	struct nfs4_free_stateid_args a = {.stateid = *sid};
+	struct nfs4_stateid_args a = {.stateid = *sid};
 
 	env_begin(&f->e, true);
-	nfs4_put_free_stateid_args(&f->e.args, &a);
+	nfs4_put_stateid_args(&f->e.args, OP_FREE_STATEID, &a);
 	return env_run(&f->e, 2);
 }
 
@@ -327,11 +327,11 @@ uint32_t two_set_mode(struct two *f)
 
 uint32_t two_remove(struct two *f)
 {
-	struct nfs4_remove_args a = {.name = {"f", 1}};
+	struct nfs4_name_args a = {.name = {"f", 1}};
 
 	env_begin(&f->e, true);
 	nfs4_put_op(&f->e.args, OP_PUTROOTFH);
-	nfs4_put_remove_args(&f->e.args, &a);
+	nfs4_put_name_args(&f->e.args, OP_REMOVE, &a);
 	return env_run(&f->e, 3);
 }
 
@@ -348,12 +348,12 @@ uint32_t two_rename(struct two *f, const char *from, const char *to)
 
 uint32_t two_link(struct two *f)
 {
-	struct nfs4_link_args a = {.name = {"l", 1}};
+	struct nfs4_name_args a = {.name = {"l", 1}};
 
 	env_begin(&f->e, true);
 	env_put_fh(&f->e, &f->fh);
 	nfs4_put_op(&f->e.args, OP_SAVEFH);
 	nfs4_put_op(&f->e.args, OP_PUTROOTFH);
-	nfs4_put_link_args(&f->e.args, &a);
+	nfs4_put_name_args(&f->e.args, OP_LINK, &a);
 	return env_run(&f->e, 5);
 }

@@ -162,12 +162,12 @@ static void the_current_stateid_can_be_freed(void **state)
 		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
 		.create = true,
 		.name = {"f", 1}};
-	struct nfs4_free_stateid_args f = {.stateid = nfs4_stateid_current};
+	struct nfs4_stateid_args f = {.stateid = nfs4_stateid_current};
 
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	nfs4_put_open_args(&e->args, &o);
-	nfs4_put_free_stateid_args(&e->args, &f);
+	nfs4_put_stateid_args(&e->args, OP_FREE_STATEID, &f);
 	assert_int_equal(env_run(e, 4), NFS4ERR_LOCKS_HELD); /* the file is open */
 }
 

@@ -127,7 +127,7 @@ static uint32_t read_many(struct serve_env *e, const struct nfs_fh *fh, unsigned
 	env_begin(e, true);
 	env_put_fh(e, fh);
 	for (unsigned i = 0; i < n; i++, a.offset += size)
-		nfs4_put_read_args(&e->args, &a);
+		nfs4_put_read_args(&e->args, OP_READ, &a);
 	env_run(e, 2 + n);
 	env_expect(e, OP_PUTFH, NFS4_OK);
 	return e->head.status;
@@ -212,17 +212,17 @@ static void put_mixed(struct serve_env *e, const struct nfs_fh *fh, const uint64
 	uint32_t size, uint32_t begin[4])
 {
 	struct nfs4_read_args a = {.stateid = nfs4_stateid_anonymous, .count = size};
-	struct nfs4_read_plus_args plus = {.stateid = nfs4_stateid_anonymous, .count = size};
+	struct nfs4_read_args plus = {.stateid = nfs4_stateid_anonymous, .count = size};
 
 	e->minor = 2;
 	env_begin(e, true);
 	env_put_fh(e, fh);
 	begin[0] = (uint32_t)e->args.len;
-	nfs4_put_read_plus_args(&e->args, &plus);
+	nfs4_put_read_args(&e->args, OP_READ_PLUS, &plus);
 	for (unsigned i = 0; i < 2; i++) {
 		begin[1 + i] = (uint32_t)e->args.len;
 		a.offset = offset[i];
-		nfs4_put_read_args(&e->args, &a);
+		nfs4_put_read_args(&e->args, OP_READ, &a);
 	}
 	begin[3] = (uint32_t)e->args.len;
 	nfs4_put_op(&e->args, OP_READLINK);
@@ -297,7 +297,7 @@ static void data_goes_to_its_own_place(void **state)
 	env_put_lookup(e, "l");
 	nfs4_put_op(&e->args, OP_READLINK);
 	env_put_fh(e, &fh);
-	nfs4_put_read_args(&e->args,
+	nfs4_put_read_args(&e->args, OP_READ,
 		&(struct nfs4_read_args){.stateid = nfs4_stateid_anonymous, .count = 500});
 	assert_int_equal(env_run(e, 6), NFS4_OK);
 	assert_int_equal(e->req.res.npayloads, 2);

@@ -145,6 +145,51 @@ static void who_waits_is_woken(void **state)
 	assert_int_equal(fix_count(f, OP_LOCKU), 0);
 }
 
+/* The server may carry out the LOCKU of an older lock after the LOCK that pushes a local one. */
+static void none_is_granted_beside_an_unlock_on_its_way(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op unlock, test = {.type = NFS_LOCKT}, op = deleg_open_op(1, O_RDWR);
+	struct nfs_open *first, *o;
+	struct fix_op wait;
+	struct nfs_fh fh;
+	uint64_t id;
+	sem_t sem;
+
+	f->srv.delegs.gives = false;
+	assert_int_equal(fix_run(f, &op), 0);
+	first = op.u.open.open;
+	assert_int_equal(fix_lock(f, first, &op.u.open.fh, 7, F_WRLCK, 0, 9), 0);
+	f->srv.delegs.gives = true;
+	o = open_it(f, &fh, &id);
+	f->srv.hold_op = OP_LOCKU;
+	unlock = fix_lock_op(first, &fh, 7, F_UNLCK, 0, 9);
+	fix_start(f, &unlock, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	test.u.lockt.open = o;
+	test.u.lockt.fh = fh;
+	test.u.lockt.owner = 8;
+	test.u.lockt.type = F_WRLCK;
+	test.u.lockt.end = TOP;
+	assert_int_equal(fix_run(f, &test), 0);
+	assert_int_equal(test.u.lockt.type, F_WRLCK);
+	assert_int_equal(fix_lock(f, o, &fh, 8, F_WRLCK, 0, 9), -EAGAIN);
+	fix_lock_wait(f, &wait, o, &fh, 8, F_WRLCK, 0, 9);
+	deleg_recall(f, 1, &fh);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	mean_release(&f->srv);
+	sem_wait(&sem);
+	assert_int_equal(unlock.error, 0);
+	sem_wait(&wait.sem);
+	assert_int_equal(wait.op.error, 0);
+	assert_true(fix_has_lock(f, 0, 9, true));
+	assert_int_equal(atomic_load(&deleg_user.locks_lost), 0);
+	assert_int_equal(fix_lock(f, o, &fh, 8, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	assert_int_equal(fix_close(f, first), 0);
+	fix_unmount_clean(f);
+}
+
 /* --- when the delegation goes
  * ------------------------------------------------------------------ */
 
@@ -348,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_is_asked),
 		TEST(who_waits_is_woken),
+		TEST(none_is_granted_beside_an_unlock_on_its_way),
 		TEST(all_are_pushed_before_it_goes_back),
 		TEST(what_is_refused_is_lost),
 		TEST(they_go_with_what_is_revoked),

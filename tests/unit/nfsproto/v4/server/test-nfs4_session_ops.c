@@ -309,8 +309,7 @@ static void what_is_given_back_is_named(void **state)
 	t->s.u.free_id = (struct nfs4_stateid){.seqid = 1, .other = "id"};
 	say(t, NFS4_K_FREE_STATEID);
 	assert_int_equal(t->said.op, OP_FREE_STATEID);
-	assert_memory_equal(
-		&t->said.u.free_stateid.stateid, &t->s.u.free_id, sizeof(t->s.u.free_id));
+	assert_memory_equal(&t->said.u.stateid.stateid, &t->s.u.free_id, sizeof(t->s.u.free_id));
 	assert_int_equal(hear_failure(t, NFS4_K_FREE_STATEID, OP_FREE_STATEID, NFS4ERR_LOCKS_HELD),
 		NFS4ERR_LOCKS_HELD);
 }
