@@ -6,13 +6,15 @@
 #include "transport/rpc/rpc_paths.h"
 
 #include <assert.h>
-#include <limits.h>
+#include <unistd.h>
 
 #include "transport/rpc/rpc_client_impl.h"
 
-/* The path of this thread's small calls, counted from 1; 0: the thread has none yet. */
-static _Thread_local unsigned home;
-static atomic_uint next_home;
+/* Calls of one path before small ones take the next, too. With two processors a second progress
+ * thread has no processor of its own, and gets fewer answers for each time that it wakes. */
+#define FEW_PROCESSORS 2
+#define ENOUGH_OF_FEW  32
+#define ENOUGH	       8
 
 void rpc_paths_init(struct rpc_paths *p)
 {
@@ -22,6 +24,7 @@ void rpc_paths_init(struct rpc_paths *p)
 	atomic_init(&p->n, 0);
 	atomic_init(&p->next, 0);
 	atomic_init(&p->silent, false);
+	p->enough = sysconf(_SC_NPROCESSORS_ONLN) > FEW_PROCESSORS ? ENOUGH : ENOUGH_OF_FEW;
 }
 
 void rpc_paths_finish(struct rpc_paths *p)
@@ -90,9 +93,9 @@ static uint32_t load_of(const struct rpc_client *c)
 }
 
 /* The best member, from number `at` on, but `not`: one that is ready, else one that is up, else
- * NULL. least: the one with the fewest calls, else the first with a credit left. */
+ * NULL. The first with fewer calls than enough, or else the one with the fewest. */
 static struct rpc_client *best(
-	const struct rpc_paths *p, unsigned at, bool least, const struct rpc_client * not )
+	const struct rpc_paths *p, unsigned at, uint32_t enough, const struct rpc_client * not )
 {
 	struct rpc_client *ready = NULL, *up = NULL;
 	uint32_t fewest = UINT32_MAX;
@@ -108,7 +111,7 @@ static struct rpc_client *best(
 		if (!is_ready(c))
 			continue;
 		load = load_of(c);
-		if (!least && load < c->most_calls)
+		if (load < enough && load < c->most_calls)
 			return c;
 		if (load < fewest) {
 			fewest = load;
@@ -118,11 +121,6 @@ static struct rpc_client *best(
 	return ready ? ready : up;
 }
 
-void rpc_paths_stay(unsigned at)
-{
-	home = at + 1;
-}
-
 struct rpc_client *rpc_paths_pick(struct rpc_paths *p, bool large)
 {
 	struct rpc_client *c;
@@ -130,14 +128,8 @@ struct rpc_client *rpc_paths_pick(struct rpc_paths *p, bool large)
 
 	if (members(p) == 1)
 		return member(p, 0);
-	if (large)
-		at = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-	else if (home)
-		at = home - 1;
-	else
-		rpc_paths_stay(at = atomic_fetch_add_explicit(&next_home, 1, memory_order_relaxed) %
-				    RPC_PATHS_MAX);
-	c = best(p, at, large, NULL);
+	at = large ? atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed) : 0;
+	c = best(p, at, large ? 0 : p->enough, NULL);
 	return c ? c : member(p, at % members(p));
 }
 
@@ -148,11 +140,11 @@ void rpc_client_hold_back(struct rpc_client *c, bool held_back)
 
 bool rpc_paths_other_up(const struct rpc_paths *p, const struct rpc_client *c)
 {
-	return best(p, 0, true, c) != NULL;
+	return best(p, 0, 0, c) != NULL;
 }
 
 struct rpc_client *rpc_paths_relief_locked(struct rpc_paths *p, const struct rpc_client *c)
 	REQUIRES(p->lock)
 {
-	return best(p, atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed), true, c);
+	return best(p, atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed), 0, c);
 }

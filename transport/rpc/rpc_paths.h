@@ -4,9 +4,9 @@
  * rpc_paths: several connections (clients, rpc.h) to one server that are used as one.
  *
  * Each path is a client with its own connection, credits, table of calls and progress thread. The
- * user of a call asks for a path (rpc_paths_pick()) before each call. A small call goes over the
- * path of the calling thread, so threads on different processors do not meet. A large call goes
- * over the path with the fewest calls.
+ * user of a call asks for a path (rpc_paths_pick()) before each call. Small calls go over the first
+ * path that has few calls: one progress thread that gets several answers at once costs less than
+ * several that get one each. A large call goes over the path with the fewest calls.
  *
  * A path that has lost its connection hands its calls to another path at once, unless a call is
  * for this path alone (rpc_call.stays). If no path is up, the calls wait, and leave over the first
@@ -25,6 +25,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "transport/lock.h"
 
@@ -39,6 +40,7 @@ struct rpc_paths {
 	struct rpc_client *_Atomic path[RPC_PATHS_MAX];
 	atomic_uint n;
 	atomic_uint next;   /* the path that a large call tries first */
+	uint32_t enough;    /* constant: a path with fewer calls is good for a small one */
 	atomic_bool silent; /* the users were told that the server is silent */
 };
 
@@ -50,11 +52,9 @@ void rpc_paths_finish(struct rpc_paths *p);
 void rpc_paths_join(struct rpc_paths *p, struct rpc_client *c);
 void rpc_paths_leave(struct rpc_paths *p, struct rpc_client *c);
 
-/* The path for the next call of this thread; large: the call carries much data. Prefers paths that
+/* The path for the next call; large: the call carries much data. Prefers paths that
  * are up and that are not held back. There is at least one member. */
 struct rpc_client *rpc_paths_pick(struct rpc_paths *p, bool large);
-/* The calling thread's small calls go over the path number `at` from now on. */
-void rpc_paths_stay(unsigned at);
 /* Holds c back: its user has work to do on the connection before other calls may use c (NFSv4:
  * BIND_CONN_TO_SESSION). Any thread. */
 void rpc_client_hold_back(struct rpc_client *c, bool held_back);

@@ -85,43 +85,52 @@ static void cut(struct rig *r, int i)
 	assert_int_equal(simple(&r->c[i], P_NULL), 0);
 }
 
-static void *pick_small(void *arg)
-{
-	struct rpc_paths *p = arg;
-	struct rpc_client *c = rpc_paths_pick(p, false);
-
-	return rpc_paths_pick(p, false) == c ? c : NULL;
-}
-
 static void small_calls_stay_and_large_ones_spread(void **state)
 {
-	struct rpc_client *seen[PATHS] = {0}, *c;
+	struct rpc_client *seen[PATHS] = {0};
 	struct rig r;
-	pthread_t t;
-	void *picked;
 
 	rig_start(&r);
-	c = rpc_paths_pick(&r.paths, false);
 	for (int i = 0; i < 8; i++)
-		assert_ptr_equal(rpc_paths_pick(&r.paths, false), c);
+		assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
 	for (int i = 0; i < PATHS; i++)
 		seen[i] = rpc_paths_pick(&r.paths, true);
 	assert_true(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2]);
-	pthread_create(&t, NULL, pick_small, &r.paths);
-	pthread_join(t, &picked);
-	assert_non_null(picked);
-	assert_ptr_not_equal(picked, c); /* another thread, another path */
-	rpc_paths_stay(2);
-	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
-	rpc_client_hold_back(r.c[2].c, true);
-	assert_ptr_not_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+	rpc_client_hold_back(r.c[0].c, true);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[1].c);
 	for (int i = 0; i < PATHS; i++)
-		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[2].c);
-	rpc_client_hold_back(r.c[2].c, false);
-	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[0].c);
+	rpc_client_hold_back(r.c[0].c, false);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
 	for (int i = 0; i < PATHS; i++) /* all are held back: better one of these than none */
 		rpc_client_hold_back(r.c[i].c, true);
-	assert_non_null(rpc_paths_pick(&r.paths, false));
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
+	rig_stop(&r);
+}
+
+/* A path that has enough calls leaves small ones to the next. */
+static void many_small_calls_use_several_paths(void **state)
+{
+	struct one o[2];
+	struct rig r;
+
+	rig_start(&r);
+	r.paths.enough = 1;
+	for (int i = 0; i < 2; i++) {
+		assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[i].c);
+		one_init(&o[i], &r.c[i], P_ASYNC);
+		assert_int_equal(rpc_call_submit(&o[i].call), 0);
+		sem_wait(&arrived);
+	}
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+	for (int i = 0; i < 2; i++)
+		sem_post(&allowed);
+	for (int i = 0; i < 2; i++) {
+		sem_wait(&answered);
+		assert_int_equal(one_wait(&o[i]), 0);
+		one_finish(&o[i]);
+	}
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
 	rig_stop(&r);
 }
 
@@ -331,6 +340,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_calls_stay_and_large_ones_spread),
+		cmocka_unit_test(many_small_calls_use_several_paths),
 		cmocka_unit_test(large_calls_avoid_a_busy_path),
 		cmocka_unit_test(a_call_leaves_a_lost_path),
 		cmocka_unit_test(a_call_about_its_connection_stays),
