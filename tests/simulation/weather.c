@@ -63,6 +63,24 @@ static void kill_server(struct weather *w, bool power)
 		wait_for_grace(w);
 }
 
+/* One connection is cut, or half of it is gone or silent. */
+static void harm_one(void)
+{
+	unsigned n = network_any();
+
+	switch (sched_choose(3)) {
+	case 0:
+		network_cut(n);
+		break;
+	case 1:
+		network_lose(n, sched_choose(2), sched_once_in(2));
+		break;
+	case 2:
+		network_quiet(n, sched_choose(2), sched_choose(20000) * 1000000ull);
+		break;
+	}
+}
+
 enum { CALM = 4 };
 
 static void *be_weather(void *ctx)
@@ -76,6 +94,10 @@ static void *be_weather(void *ctx)
 		usleep(100000 + sched_choose(3000000));
 		if (lull_now() && !sched_once_in(RESTS))
 			continue;
+		for (unsigned n = is && w->several ? sched_choose(4) : 0; n; n--) {
+			harm_one();
+			usleep(sched_choose(1000000));
+		}
 		switch (is ? sched_choose(5) : CALM) {
 		case 0:
 			sched_event("weather: all connections are cut");
