@@ -239,8 +239,8 @@ static void connect_more(struct nfs3_client *c, const struct rpc_client_params *
 		struct rpc_client *rpc = rpc_client_new(rp, &e);
 
 		if (!rpc) {
-			log_info("%s: connection %u cannot be made: %s", c->server, c->base.nrpcs,
-				e.msg);
+			log_info("%s: connection %u cannot be made: %s", c->server,
+				c->base.nrpcs + 1, e.msg);
 			return;
 		}
 		add_connection(c, rpc);

@@ -192,7 +192,7 @@ static void bind_conn(struct nfs4_conn *conn)
 	if ((s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION) &&
 		srv->nconns > 1 && conn->refused++)
 		log_warn("%s: connection %td leads to a server without the session", srv->name,
-			conn - srv->conn);
+			conn - srv->conn + 1);
 	else if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
 		nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (s.status)

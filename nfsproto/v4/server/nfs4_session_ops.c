@@ -242,7 +242,7 @@ enum nfs_outcome nfs4_get_op_bind(struct nfs4_server *srv, struct nfs_op *op, st
 		memcmp(&res.session, &srv->session, sizeof(res.session)) != 0)
 		return nfs_failed(op, -EBADMSG);
 	log_ctrl("%s: connection %td is bound to the session%s", srv->name,
-		op->be.v4.conn - srv->conn,
+		op->be.v4.conn - srv->conn + 1,
 		res.dir == CDFS4_FORE ? ", but not to its backchannel" : "");
 	return NFS_DONE;
 }

@@ -68,7 +68,7 @@ static bool connect_to(struct nfs4_server *srv, const struct dial_addr *a, bool 
 	const char *why;
 
 	if (nfs4_conn_more(srv, a, ms, &e)) {
-		log_info("%s: connection %td cannot be made: %s", srv->name, conn - srv->conn,
+		log_info("%s: connection %td cannot be made: %s", srv->name, conn - srv->conn + 1,
 			e.msg);
 		return false;
 	}
@@ -76,7 +76,7 @@ static bool connect_to(struct nfs4_server *srv, const struct dial_addr *a, bool 
 	if (!why)
 		return true;
 	log_info("%s: connection %td cannot be bound to the session: %s", srv->name,
-		conn - srv->conn, why);
+		conn - srv->conn + 1, why);
 	nfs4_conn_drop(srv);
 	return false;
 }
