@@ -542,7 +542,8 @@ void connection_close(struct end *e)
 	e->open = false;
 	sched_event("connection %u end %u: close", e->c->number, end_index(e));
 	if (!e->closed && abrupt) {
-		if (choices_once_in(CHOICES_NETWORK, 2)) /* bytes that had not left are lost */
+		/* bytes that had not left, or have vanished in silence, are lost */
+		if (choices_once_in(CHOICES_NETWORK, 2) || connection_quiet_until(e) > sched_now())
 			forget_way(end_flow(e));
 		put(e, RUN_RESET, 0, sched_now());
 		e->closed = true;
