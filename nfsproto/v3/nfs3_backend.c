@@ -259,7 +259,8 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	add_connection(c, c->base.rpc);
 	c->rp.peer_name = c->server;
 	rp = c->rp;
-	c->rp.lost = NULL; /* later connections made with rp are not the mount's own */
+	rp.may_be_unwanted = false; /* the server answers the first, and others may long be idle */
+	c->rp.lost = NULL;	    /* later connections made with rp are not the mount's own */
 	c->rp.answers = NULL;
 	c->rp.paths = NULL;
 	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||

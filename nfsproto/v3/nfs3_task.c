@@ -14,9 +14,10 @@
  * relies on a lock in doubt. Such an op is sent once more when the lock is known to be held. If the
  * lock is lost, the op ends: then the server has restarted, and the call is gone.
  *
- * An op that is sent again after a lost connection keeps its XID: a server's duplicate request
- * cache repeats the first answer. A restarted server has lost that cache. So an op that failed the
- * second time is unsure, and nfs_unsure.h judges its failure.
+ * An op that changes something and is sent again after a lost connection keeps its XID, and waits
+ * for that connection even if there are others: a server's duplicate request cache repeats the
+ * first answer. A restarted server has lost that cache. So an op that failed the second time is
+ * unsure, and nfs_unsure.h judges its failure.
  *
  * Invariant: in ENDING only the thread that ends the op touches the op, so cancelling only sets a
  * flag in this state. rpc_call_cancel() is called under c->lock in state SENT only. A reply leaves
@@ -104,6 +105,13 @@ static void task_leave_locked(struct nfs3_client *c, struct nfs_op *op) REQUIRES
 	op->be.v3.relies = false;
 }
 
+/* Does the call change something? The server keeps the answers to such calls, by connection and
+ * XID. With another XID the server might execute a WRITE again, late, over newer data. */
+static bool is_once(uint32_t proc)
+{
+	return proc == NFS3PROC_SETATTR || (proc >= NFS3PROC_WRITE && proc <= NFS3PROC_LINK);
+}
+
 /* The connection for op's next call. */
 static struct rpc_client *task_rpc(struct nfs3_client *c, const struct nfs_op *op)
 {
@@ -127,6 +135,7 @@ static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 	assert(!op->call.args.npayloads || ulb_nfs3_proc(a.proc) & ULB_DDP_ARG);
 	assert(!op->call.nsinks || ulb_nfs3_proc(a.proc) & ULB_DDP_RES);
 	op->call.proc = a.proc;
+	op->call.once = is_once(a.proc);
 	op->call.reply_max = (uint32_t)ulb_nfs3_res_max(a.proc, reply_var(&a));
 	op->be.v3.proc = (uint8_t)a.proc;
 

@@ -50,7 +50,7 @@ static void forget_way(struct flow *f)
 {
 	forget(&f->way);
 	f->under_way = 0;
-	f->stuck_since = f->unsure_since = 0;
+	f->stuck_since = f->unsure_since = f->ack_at = 0;
 }
 
 uint64_t connection_delay(const struct host *a, const struct host *b)
@@ -175,12 +175,12 @@ void connection_lose(struct end *e, bool silent)
 
 /* --- events that are due ---------------------------------------------------------------------- */
 
-static bool is_silent(const struct end *e)
+bool connection_is_silent(const struct end *e)
 {
 	return e->host->down || (e->gone && e->silent);
 }
 
-static uint64_t quiet_until(struct end *from)
+uint64_t connection_quiet_until(struct end *from)
 {
 	uint64_t hosts = later(from->host->quiet_until, end_other(from)->host->quiet_until);
 
@@ -190,7 +190,7 @@ static uint64_t quiet_until(struct end *from)
 /* When run r of e arrives, if the window has room. */
 static uint64_t arrival(struct end *e, const struct run *r)
 {
-	uint64_t t = later(r->at, quiet_until(e));
+	uint64_t t = later(r->at, connection_quiet_until(e));
 
 	return r->kind == RUN_BYTES ? later(t, end_flow(e)->stalled_until) : t;
 }
@@ -211,7 +211,7 @@ static bool arrive(struct end *e, struct run *r)
 	struct flow *f = end_flow(e);
 	struct end *to = end_other(e);
 
-	if (is_silent(to))
+	if (connection_is_silent(to))
 		return false;
 	if (r->kind != RUN_RESET && (to->gone || to->closed || (!to->open && r->n))) {
 		if (r->kind == RUN_FIN && !to->gone) {
@@ -227,6 +227,7 @@ static bool arrive(struct end *e, struct run *r)
 	STAILQ_REMOVE_HEAD(&f->way, link);
 	f->under_way -= r->n;
 	f->stuck_since = 0;
+	acks_begin(e, arrival(e, r));
 	to->heard = sched_now();
 	if (r->kind == RUN_BYTES) {
 		STAILQ_INSERT_TAIL(&to->read, r, link);
@@ -261,9 +262,9 @@ static uint64_t probe_at(struct end *e, bool *mute)
 	struct end *to = end_other(e);
 	const struct tuning *t = e->tuning;
 	uint64_t now = sched_now(), since = e->heard, n, wait;
-	bool quiet = quiet_until(e) > now || quiet_until(to) > now;
+	bool quiet = connection_quiet_until(e) > now || connection_quiet_until(to) > now;
 
-	*mute = quiet || is_silent(to);
+	*mute = quiet || connection_is_silent(to);
 	if (!t || !t->keepalive || e->closed || !STAILQ_EMPTY(&end_flow(e)->way))
 		return 0;
 	if (!*mute && !to->gone && !to->closed)
@@ -295,10 +296,11 @@ static void settle(struct end *e)
 		f->stuck_since = 0;
 	else if (r->at <= now && !f->stuck_since)
 		f->stuck_since = later(r->at, 1);
-	if (f->unsure_since && quiet_until(to) <= now)
+	if (f->unsure_since && connection_quiet_until(to) <= now)
 		f->unsure_since = 0;
 	if (any)
 		descriptors_changed();
+	acks_settle(e);
 	if (e->closed)
 		return;
 	at = give_up_at(e);
@@ -466,7 +468,7 @@ ssize_t connection_send(struct end *e, const struct iovec *iov, size_t n)
 		copy(&from, put(e, RUN_BYTES, k, sched_now())->bytes, k, false);
 		left -= k;
 	}
-	if (!f->unsure_since && quiet_until(end_other(e)) > sched_now())
+	if (!f->unsure_since && connection_quiet_until(end_other(e)) > sched_now())
 		f->unsure_since = later(sched_now(), 1);
 	have_fault(e);
 	descriptors_changed();
@@ -540,7 +542,8 @@ void connection_close(struct end *e)
 	e->open = false;
 	sched_event("connection %u end %u: close", e->c->number, end_index(e));
 	if (!e->closed && abrupt) {
-		if (choices_once_in(CHOICES_NETWORK, 2)) /* bytes that had not left are lost */
+		/* bytes that had not left, or have vanished in silence, are lost */
+		if (choices_once_in(CHOICES_NETWORK, 2) || connection_quiet_until(e) > sched_now())
 			forget_way(end_flow(e));
 		put(e, RUN_RESET, 0, sched_now());
 		e->closed = true;

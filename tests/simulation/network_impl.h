@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "tests/simulation/network.h"
@@ -36,6 +37,8 @@ struct tuning {
 	unsigned send_buffer; /* 0: the network's */
 };
 
+struct socket;
+
 /* --- connections (connection.c) --------------------------------------------------------------- */
 
 enum run_kind { RUN_BYTES, RUN_FIN, RUN_RESET };
@@ -60,6 +63,14 @@ struct flow {
 	uint64_t stalled_until;
 	uint64_t stuck_since;  /* the first run should have arrived; 0: all is well */
 	uint64_t unsure_since; /* the acknowledgement of a sent run does not come; 0: none */
+	uint64_t ack_at; /* the acknowledgement of the last run that arrived does; 0: is there */
+};
+
+/* The keep-alive probes of an end. */
+struct probes {
+	uint64_t next_at, last_at;
+	uint64_t answer_at; /* 0: no answer is on the way */
+	unsigned sent;	    /* since the last answer */
 };
 
 struct end {
@@ -72,7 +83,9 @@ struct end {
 	int error;	       /* SO_ERROR */
 	bool no_recv, no_send; /* shut down: by either side; by this side */
 	bool heard_fin, sent_fin, closed;
-	uint64_t heard;	  /* the last time */
+	uint64_t heard; /* the last time */
+	uint64_t acked; /* the last acknowledgement without data came */
+	struct probes probes;
 	struct runs read; /* have arrived */
 	size_t unread;
 };
@@ -125,8 +138,23 @@ void connection_fail(struct end *e, int error);
 void connection_cut(struct connection *c);
 /* The end is gone; packets on the way still arrive. */
 void connection_lose(struct end *e, bool silent);
+/* Nothing arrives from the end before. */
+uint64_t connection_quiet_until(struct end *from);
+/* No packet to the end has an answer, not even a reset. */
+bool connection_is_silent(const struct end *e);
 /* TCP_ESTABLISHED and so on. */
 int connection_state(const struct end *e);
+
+/* --- acknowledgements (acks.c) ---------------------------------------------------------------- */
+
+/* A run from e has arrived at the time t. */
+void acks_begin(struct end *e, uint64_t t);
+/* Lets the acknowledgements and keep-alive probes of e that are due happen. */
+void acks_settle(struct end *e);
+/* The keep-alive times of e have changed. */
+void acks_retune(struct end *e);
+/* Fills *value with what TCP_INFO tells of s, which is in the state. Returns the bytes. */
+socklen_t acks_info(struct socket *s, int state, unsigned mss, void *value, socklen_t len);
 
 /* --- sockets (sockets.c, socket_options.c) and their meeting (network.c)
  * ---------------------------------------- */

@@ -35,11 +35,14 @@
 #define FORGET_US   100000
 #define SERVER	    "192.0.2.1"
 #define STEPS_MOST  20000000
+#define CUT_ONE_IN  300
+#define CONNECTIONS 1000 /* the first of the options that choose connections */
 
 struct station {
 	unsigned process;
 	struct kernel *k;
 	struct mount *m;
+	unsigned connections;
 	char options[300];
 };
 
@@ -62,11 +65,13 @@ static size_t choose_cache(void)
  * mounts are for calm runs, in which the server is never killed. */
 static void station_begin(struct station *s, const char *proto, bool calm)
 {
-	char *list = s->options;
+	char *list = s->options, more[32] = "";
 	size_t cache;
 
 	s->process = sched_process_new("mount");
-	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
+	if (s->connections > 1)
+		snprintf(more, sizeof(more), ",nconnect=%u", s->connections);
+	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s%s", proto, more,
 		ways.v3 && sched_once_in(2)
 			? ",vers=3"
 			: ONE_OF(",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write",
@@ -113,11 +118,22 @@ static void server_args(char **args, const char *proto)
 	args[n] = NULL;
 }
 
-static void play(const char *crowds)
+/* A quarter of the mounts has two or three connections. The choices are pieces with a stream of
+ * their own, so the other choices do not depend on these. */
+static void choose_connections(struct station *s)
+{
+	piece_begin(PIECE_OPTION, CONNECTIONS, 0);
+	for (unsigned i = 0; i < MOUNTS; i++) {
+		unsigned chosen = sched_choose(8);
+
+		s[i].connections = chosen < 6 ? 1 : chosen - 4;
+	}
+}
+
+static void play(struct station *station, const char *crowds)
 {
 	const char *proto = ONE_OF("tcp", "iwarp");
 	char *args[SERVER_ARGS];
-	struct station station[MOUNTS];
 	struct stage stage = {.mounts = MOUNTS, .calm = sched_once_in(2)};
 	struct weather w = {.host = SERVER, .args = args};
 	bool calm = stage.calm, quietly;
@@ -133,8 +149,11 @@ static void play(const char *crowds)
 		stage.k[i] = station[i].k;
 		stage.options[i] = station[i].options;
 		stage.process[i] = station[i].process;
+		w.several |= station[i].connections > 1;
 	}
 	sched_process_enter(0);
+	if (calm && w.several && !ways.v3) /* a lost connection alone is no weather */
+		network.cut_one_in = CUT_ONE_IN;
 	if (!calm)
 		weather_begin(&w);
 	programs_run(&stage, crowds);
@@ -155,8 +174,11 @@ static void play(const char *crowds)
 
 static void first(void *ctx)
 {
+	struct station station[MOUNTS];
+
+	choose_connections(station);
 	piece_begin(PIECE_OPTION, 0, 0);
-	play(ctx);
+	play(station, ctx);
 }
 
 /* The product always logs all, since its log takes locks, which are points; the log is seen where

@@ -82,6 +82,8 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		return -1;
 	if (len < sizeof(int))
 		return socket_ends(-EINVAL);
+	if (s->state == SOCKET_CONNECTED)
+		connection_settle(s->end->c); /* by the old times */
 	if (level == SOL_SOCKET)
 		set_flag(s, name, value, len);
 	else if (level == IPPROTO_TCP)
@@ -90,6 +92,8 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		s->six_only = *(const int *)value;
 	else
 		sched_fail("setsockopt(%d, %d) is not simulated", level, name);
+	if (s->state == SOCKET_CONNECTED)
+		acks_retune(s->end);
 	descriptors_changed(); /* a time-out may be another */
 	return 0;
 }
@@ -157,7 +161,6 @@ static int number(struct socket *s, int level, int name)
 
 int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
-	struct tcp_info info = {0};
 	struct socket *s;
 	int n;
 
@@ -167,10 +170,8 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	if (!s)
 		return -1;
 	if (level == IPPROTO_TCP && name == TCP_INFO) {
-		info.tcpi_state = (uint8_t)state(s);
-		info.tcpi_snd_mss = (uint32_t)number(s, IPPROTO_TCP, TCP_MAXSEG);
-		*len = *len < sizeof(info) ? *len : sizeof(info);
-		memcpy(value, &info, *len);
+		*len = acks_info(
+			s, state(s), (unsigned)number(s, IPPROTO_TCP, TCP_MAXSEG), value, *len);
 		return 0;
 	}
 	n = number(s, level, name);

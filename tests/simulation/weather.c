@@ -63,6 +63,26 @@ static void kill_server(struct weather *w, bool power)
 		wait_for_grace(w);
 }
 
+/* One connection is cut, or half of it is gone or silent. The client of an NLM server loses its
+ * locks, and rightly so, if the client does not notice in time that the server restarts: no silence
+ * is long then. */
+static void harm_one(void)
+{
+	unsigned n = network_any(), quiet_ms = ways.v3 ? 3000 : 20000;
+
+	switch (sched_choose(3)) {
+	case 0:
+		network_cut(n);
+		break;
+	case 1:
+		network_lose(n, sched_choose(2), !ways.v3 && sched_once_in(2));
+		break;
+	case 2:
+		network_quiet(n, sched_choose(2), sched_choose(quiet_ms) * 1000000ull);
+		break;
+	}
+}
+
 enum { CALM = 4 };
 
 static void *be_weather(void *ctx)
@@ -76,6 +96,10 @@ static void *be_weather(void *ctx)
 		usleep(100000 + sched_choose(3000000));
 		if (lull_now() && !sched_once_in(RESTS))
 			continue;
+		for (unsigned n = is && w->several ? sched_choose(4) : 0; n; n--) {
+			harm_one();
+			usleep(sched_choose(1000000));
+		}
 		switch (is ? sched_choose(5) : CALM) {
 		case 0:
 			sched_event("weather: all connections are cut");

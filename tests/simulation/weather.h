@@ -13,6 +13,7 @@
 struct weather {
 	const char *host; /* of the server */
 	char **args;	  /* of rnfs-serve */
+	bool several;	  /* a mount has several connections: one alone may be harmed */
 	struct server *server;
 	/* the module's */
 	pthread_t thread;

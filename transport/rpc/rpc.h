@@ -124,6 +124,8 @@ struct rpc_call {
 	rpc_peek_fn *peek;   /* NULL: payload of stream transports is copied from the reply */
 	unsigned timeout_ms; /* 0: the client's default */
 	bool stays;	     /* the call is about its connection: no other may carry it */
+	bool once;	     /* a peer that has got the call must not execute the call again, and
+			      * knows the XID: no other connection may carry the call then */
 	bool patient;	     /* no caller waits: the call may leave with the next, a bit later */
 	rpc_done_fn *done;
 	void *ctx;

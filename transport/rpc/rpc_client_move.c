@@ -10,7 +10,8 @@
 
 static bool want_moved(struct rpc_client *c, struct rpc_call *call, uint64_t now)
 {
-	return call->state == RPC_CALL_WAIT && !call->stays && !call->cancelled && !call->again_ns;
+	return call->state == RPC_CALL_WAIT && !call->stays && !(call->once && call->repeated) &&
+	       !call->cancelled && !call->again_ns;
 }
 
 /* Moves call, which waits in c's table, to the table of `to`. 0, or -errno: call is in no table. */

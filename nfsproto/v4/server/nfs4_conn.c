@@ -25,6 +25,8 @@ static void reconnected(void *ctx)
 	struct nfs4_conn *conn = ctx;
 	struct nfs4_server *srv = conn->srv;
 
+	/* before the state manager looks. Its call waits until the connection can send. */
+	atomic_store(&conn->down, false);
 	nfs4_state_unbound(conn);
 	mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
 	if (nfs_links_back(&srv->links))
@@ -34,8 +36,10 @@ static void reconnected(void *ctx)
 
 static void lost(void *ctx)
 {
-	struct nfs4_server *srv = ((struct nfs4_conn *)ctx)->srv;
+	struct nfs4_conn *conn = ctx;
+	struct nfs4_server *srv = conn->srv;
 
+	atomic_store(&conn->down, true);
 	mutex_lock(&srv->cb.lock);
 	tell_users_locked(srv, nfs_links_lost(&srv->links));
 	mutex_unlock(&srv->cb.lock);

@@ -181,7 +181,7 @@ static void bind_conn(struct nfs4_conn *conn)
 	struct nfs4_server *srv = conn->srv;
 	struct nfs4_sync s;
 
-	if (srv->nconns > 1 && !rpc_client_is_up(conn->rpc))
+	if (srv->nconns > 1 && atomic_load(&conn->down))
 		return; /* reconnected() asks again */
 	if (nfs4_sync_bind(conn, &s, bind_ms(srv)) == 0) {
 		conn->refused = 0;

@@ -58,6 +58,7 @@ void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds)
 	for (unsigned i = 0; i < NFS4_CONNS; i++) {
 		srv->conn[i].srv = srv;
 		atomic_init(&srv->conn[i].unbound, false);
+		atomic_init(&srv->conn[i].down, false);
 	}
 }
 

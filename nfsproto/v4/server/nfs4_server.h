@@ -79,6 +79,7 @@ struct nfs4_conn {
 	struct rpc_client *_Atomic rpc; /* constant once connected */
 	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
 	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
+	atomic_bool down;    /* lost, and not back yet */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ static struct nfs_mount_params params(struct fix3 *f)
 		.state_dir = f->state_dir,
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
+		.nconnect = f->nconnect,
 	};
 
 	return p;

@@ -20,6 +20,7 @@ struct fix3 {
 	const char *state_dir; /* or NULL */
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
+	unsigned nconnect;
 	struct nfs_attr attr; /* results of fix3_open() */
 };
 

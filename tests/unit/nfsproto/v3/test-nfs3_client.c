@@ -13,7 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "nfsproto/common/nfs_backend.h"
 #include "tests/unit/nfsproto/v3/nfs3-fixture.h"
+#include "transport/rpc/rpc_paths.h"
 
 static const struct nfs_name file = {"file", 4};
 
@@ -187,6 +189,31 @@ static void an_open_that_is_cancelled_truncates_nothing_later(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
 }
 
+/* A server may close idle connections again and again. A connection without a single answer is
+ * still one of a server that answers. */
+static void a_connection_without_an_answer_is_lost_often(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	struct fix3 *f = *state;
+	struct err e;
+
+	f->nconnect = 2;
+	f->nfs = fix3_mount(f, "/", false, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	assert_int_equal(f->nfs->nrpcs, 2);
+	rpc_paths_stay(1);
+	for (int i = 0; i < 8; i++) {
+		while (!rpc_client_is_up(f->nfs->rpcs[1]))
+			nanosleep(&pause, NULL);
+		pthread_mutex_lock(&f->m.lock);
+		f->m.cut = NFS3PROC_GETATTR;
+		pthread_mutex_unlock(&f->m.lock);
+		assert_int_equal(fix3_getattr(f), 0);
+	}
+	rpc_paths_stay(0);
+}
+
 /* The server says that the change was not executed. The client does not ask again. */
 static void a_cancelled_change_that_is_put_off_ends(void **state)
 {
@@ -261,6 +288,8 @@ int main(void)
 		ON_MOUNT3(a_cancelled_op_ends),
 		ON_MOUNT3(a_change_of_data_that_is_cancelled_ends_with_its_answer),
 		ON_MOUNT3(an_open_that_is_cancelled_truncates_nothing_later),
+		cmocka_unit_test_setup_teardown(a_connection_without_an_answer_is_lost_often,
+			fix3_setup_unmounted, fix3_teardown),
 		ON_MOUNT3(a_cancelled_change_that_is_put_off_ends),
 		ON_MOUNT3(a_cancelled_change_ends_with_the_mount),
 		ON_MOUNT3(ops_under_way_end_with_the_mount),

@@ -189,6 +189,30 @@ static void a_call_about_its_connection_stays(void **state)
 	rig_stop(&r);
 }
 
+/* Such a call may leave a path that has never sent the call. */
+static void a_call_for_once_stays_if_it_was_sent(void **state)
+{
+	struct one o[2];
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o[0], &r.c[0], P_NEVER);
+	o[0].call.once = true;
+	assert_int_equal(rpc_call_submit(&o[0].call), 0);
+	cut(&r, 0);
+	one_init(&o[1], &r.c[0], P_NULL);
+	o[1].call.once = true;
+	assert_int_equal(rpc_call_submit(&o[1].call), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(one_wait(&o[i]), 0);
+	assert_true(o[0].call.repeated);
+	assert_ptr_equal(o[0].call.client, r.c[0].c);
+	assert_int_equal(r.s.never_xid[0], r.s.never_xid[1]);
+	for (int i = 0; i < 2; i++)
+		one_finish(&o[i]);
+	rig_stop(&r);
+}
+
 /* The server goes and comes back: calls of all paths wait, and are answered. */
 static void calls_wait_while_no_path_is_up(void **state)
 {
@@ -344,6 +368,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_calls_avoid_a_busy_path),
 		cmocka_unit_test(a_call_leaves_a_lost_path),
 		cmocka_unit_test(a_call_about_its_connection_stays),
+		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
 		cmocka_unit_test(a_path_leaves),
 		cmocka_unit_test(a_moved_call_can_be_cancelled),
