@@ -17,7 +17,8 @@
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	      200000000u /* the longest wait for attributes in flight */
+#define WAIT_NS	      200000000u  /* the longest wait for attributes in flight, and SLOW_NS: */
+#define SLOW_NS	      2000000000u /* if the server answers none */
 #define POLL_NS	      1000000u
 
 /* A file whose attributes the kernel may believe wrongly. */
@@ -90,11 +91,17 @@ static void inval_one_locked(struct inval *v) REQUIRES(v->lock)
 	mutex_lock(&v->lock);
 }
 
+/* Threads that ask again and again delay a lock by WAIT_NS at most. As long as the kernel is told
+ * nothing, no thread does so: the server is slow. */
 static bool may_go(struct inval *v, struct request *r, uint64_t now) REQUIRES(v->lock)
 {
+	struct view *view = &inode_of_job(r)->view;
+
 	if (!r->inval.waits)
 		return true;
-	r->inval.quiet = view_is_quiet(&inode_of_job(r)->view);
+	r->inval.quiet = view_is_quiet(view);
+	if (r->inval.told == atomic_load(&view->count) && now < r->inval.most)
+		r->inval.waits = now + WAIT_NS;
 	return r->inval.quiet || r->inval.waits <= now || v->stop;
 }
 
@@ -243,6 +250,8 @@ void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next)
 	r->inval.alone = false;
 	r->inval.from = r->inval.len = 0;
 	r->inval.waits = clock_ns() + WAIT_NS;
+	r->inval.most = clock_ns() + SLOW_NS;
+	r->inval.told = atomic_load(&inode_of_job(r)->view.count);
 	drop(v, r, next);
 }
 

@@ -32,7 +32,8 @@ void inval_then(struct inval *v, struct request *r, request_step_fn *next);
 /* inval_then() for r, a granted lock. If a program's thread asks for attributes before a
  * notification and gets the answer after the notification, the kernel ignores the answer. The
  * program's thread goes on with the old size, although the thread may itself hold a lock. So the
- * notification waits until no attributes are in flight, 200 ms at most. */
+ * notification waits until no attributes are in flight: 200 ms at most, or 2 s if the server is
+ * slow, and the kernel is told no attributes. */
 void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next);
 /* inval_then() for only the pages of [from, from + len) (len 0: to the end). The kernel writes
  * dirty pages first. */
