@@ -41,6 +41,8 @@ static const struct metric {
 	{REPORT_TIMEOUTS, COUNTER, "rpc_timeouts_total",
 		"RPC calls that were not answered in time."},
 	{REPORT_RECONNECTS, COUNTER, "reconnects_total", "Connections made in place of lost ones."},
+	{REPORT_CONNECTIONS, GAUGE, "connections", "Connections that the mount has made."},
+	{REPORT_CONNECTIONS_UP, GAUGE, "connections_up", "Connections that are up."},
 	{REPORT_CREDITS, GAUGE, "credits",
 		"RPC calls that the server lets be under way; 0 for TCP."},
 	{REPORT_SLOTS, GAUGE, "session_slots", "Slots of the NFSv4 session; 0 for NFSv3."},
@@ -144,19 +146,54 @@ static void write_info(const struct report *r, FILE *out)
 	fputs("} 1\n", out);
 }
 
+static const char *type_of(const struct metric *m)
+{
+	return m->kind == COUNTER ? "counter" : "gauge";
+}
+
 static void write_numbers(const struct report *r, FILE *out)
 {
 	for (unsigned i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		const struct metric *m = &metrics[i];
 		uint64_t n = r->number[m->number];
 
-		put_head(m->name, m->kind == COUNTER ? "counter" : "gauge", m->help, out);
+		put_head(m->name, type_of(m), m->help, out);
 		put_sample(r, m->name, "", out);
 		fputs("} ", out);
 		if (m->kind == GAUGE_MS)
 			fprintf(out, "%" PRIu64 ".%03" PRIu64 "\n", n / 1000, n % 1000);
 		else
 			fprintf(out, "%" PRIu64 "\n", n);
+	}
+}
+
+/* The metric of one connection that which is. */
+static const struct metric *path_metric(enum report_path_number which)
+{
+	static const struct metric up = {
+		.kind = GAUGE, .name = "up", .help = "1 if the connection is up, 0 if it is lost."};
+	unsigned i = 0;
+
+	if (which == REPORT_PATH_UP)
+		return &up;
+	while (metrics[i].number != report_path_total(which))
+		i++;
+	return &metrics[i];
+}
+
+static void write_paths(const struct report *r, FILE *out)
+{
+	for (unsigned which = 0; which < REPORT_PATH_NUMBERS; which++) {
+		const struct metric *m = path_metric(which);
+		char name[64];
+
+		snprintf(name, sizeof(name), "connection_%s", m->name);
+		put_head(name, type_of(m), m->help, out);
+		for (unsigned i = 0; i < r->npaths; i++) {
+			put_sample(r, name, "", out);
+			fprintf(out, ",connection=\"%u\"} %" PRIu64 "\n", i + 1,
+				r->path[i].number[which]);
+		}
 	}
 }
 
@@ -223,6 +260,8 @@ void metrics_write(const struct report *r, FILE *out)
 
 	write_info(r, out);
 	write_numbers(r, out);
+	if (r->npaths)
+		write_paths(r, out);
 	if (ops) {
 		write_times(r, ops, "request_duration_seconds",
 			"Time from a request of a program's to its answer.", false, out);

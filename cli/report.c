@@ -35,6 +35,8 @@ static const char *const numbers[REPORT_NUMBERS] = {
 	[REPORT_UNDER_WAY] = "under_way",
 	[REPORT_TIMEOUTS] = "timeouts",
 	[REPORT_RECONNECTS] = "reconnects",
+	[REPORT_CONNECTIONS] = "connections",
+	[REPORT_CONNECTIONS_UP] = "connections_up",
 	[REPORT_CREDITS] = "credits",
 	[REPORT_SLOTS] = "slots",
 	[REPORT_RSIZE] = "rsize",
@@ -72,10 +74,36 @@ const char *report_number_name(enum report_number which)
 	return numbers[which];
 }
 
+enum report_number report_path_total(enum report_path_number which)
+{
+	static const enum report_number total[REPORT_PATH_NUMBERS] = {
+		[REPORT_PATH_UP] = REPORT_CONNECTIONS_UP,
+		[REPORT_PATH_CALLS] = REPORT_CALLS,
+		[REPORT_PATH_REPLIES] = REPORT_REPLIES,
+		[REPORT_PATH_UNDER_WAY] = REPORT_UNDER_WAY,
+		[REPORT_PATH_TIMEOUTS] = REPORT_TIMEOUTS,
+		[REPORT_PATH_RECONNECTS] = REPORT_RECONNECTS,
+		[REPORT_PATH_CREDITS] = REPORT_CREDITS,
+		[REPORT_PATH_PLACED] = REPORT_PLACED,
+		[REPORT_PATH_COPIED] = REPORT_COPIED,
+		[REPORT_PATH_EXPOSED] = REPORT_EXPOSED,
+		[REPORT_PATH_PULLED_UP] = REPORT_PULLED_UP,
+	};
+
+	return total[which];
+}
+
+const char *report_path_name(enum report_path_number which)
+{
+	return which == REPORT_PATH_UP ? "up" : numbers[report_path_total(which)];
+}
+
 void report_clear(struct report *r)
 {
 	memset(r->text, 0, sizeof(r->text));
 	memset(r->number, 0, sizeof(r->number));
+	memset(r->path, 0, sizeof(r->path));
+	r->npaths = 0;
 	if (r->requests)
 		memset(r->requests, 0, sizeof(*r->requests));
 	if (r->operations)
@@ -134,6 +162,14 @@ static void write_ops(const struct report_ops *ops, const char *kind, struct wor
 	}
 }
 
+static void write_path(const struct report_path *p, struct words *w)
+{
+	words_print(w, "connection");
+	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
+		words_print(w, " %llu", (unsigned long long)p->number[i]);
+	words_print(w, "\n");
+}
+
 void report_write(const struct report *r, struct words *w)
 {
 	for (unsigned i = 0; i < REPORT_TEXTS; i++) {
@@ -143,6 +179,8 @@ void report_write(const struct report *r, struct words *w)
 	}
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		words_print(w, "n %s %llu\n", numbers[i], (unsigned long long)r->number[i]);
+	for (unsigned i = 0; i < r->npaths; i++)
+		write_path(&r->path[i], w);
 	write_ops(r->requests, "request", w);
 	write_ops(r->operations, "operation", w);
 }
@@ -229,6 +267,19 @@ static bool read_op(struct report_ops *ops, char *line)
 	return false;
 }
 
+static bool read_path(struct report *r, char *line)
+{
+	struct report_path p;
+
+	if (r->npaths == REPORT_PATHS)
+		return false;
+	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
+		if (!word_number(&line, &p.number[i]))
+			return false;
+	r->path[r->npaths++] = p;
+	return true;
+}
+
 bool report_read(struct report *r, char *line)
 {
 	char *kind = word_next(&line);
@@ -243,6 +294,8 @@ bool report_read(struct report *r, char *line)
 		return read_op(r->requests, line);
 	if (!strcmp(kind, "operation"))
 		return read_op(r->operations, line);
+	if (!strcmp(kind, "connection"))
+		return read_path(r, line);
 	return true;
 }
 

@@ -11,6 +11,7 @@
  *     n NAME NUMBER
  *     request NAME ERRORS BYTES RPCS WAITS TIME QUEUE
  *     operation NAME ...
+ *     connection UP CALLS REPLIES ...                  the numbers of enum report_path_number
  *
  * A TIME is SUM:MAX, in nanoseconds, and :I=N for each bucket (histogram.h) that is not empty.
  */
@@ -52,6 +53,8 @@ enum report_number {
 	REPORT_UNDER_WAY, /* calls without an answer so far */
 	REPORT_TIMEOUTS,
 	REPORT_RECONNECTS,
+	REPORT_CONNECTIONS, /* 0: the daemon is too old to say */
+	REPORT_CONNECTIONS_UP,
 	REPORT_CREDITS, /* calls under way that the server allows; 0: TCP */
 	REPORT_SLOTS,	/* of the session; 0: NFSv3 */
 	REPORT_RSIZE,
@@ -104,9 +107,34 @@ struct report_ops {
 	struct report_op of[REPORT_OPS];
 };
 
+/* The numbers of one of several connections. */
+enum report_path_number {
+	REPORT_PATH_UP, /* 1; 0: lost. The others are as those of enum report_number */
+	REPORT_PATH_CALLS,
+	REPORT_PATH_REPLIES,
+	REPORT_PATH_UNDER_WAY,
+	REPORT_PATH_TIMEOUTS,
+	REPORT_PATH_RECONNECTS,
+	REPORT_PATH_CREDITS,
+	REPORT_PATH_PLACED,
+	REPORT_PATH_COPIED,
+	REPORT_PATH_EXPOSED,
+	REPORT_PATH_PULLED_UP,
+	REPORT_PATH_NUMBERS
+};
+
+#define REPORT_PATHS 16u
+
+struct report_path {
+	uint64_t number[REPORT_PATH_NUMBERS];
+};
+
 struct report {
 	char text[REPORT_TEXTS][REPORT_TEXT_MAX];
 	uint64_t number[REPORT_NUMBERS];
+	/* The connections of `stat`, if there are several; else npaths is 0. */
+	struct report_path path[REPORT_PATHS];
+	unsigned npaths;
 	/* The caller's memory for the lists of `stat`; NULL: such lines are skipped. */
 	struct report_ops *requests, *operations;
 };
@@ -122,6 +150,9 @@ const struct report_op *report_find(const struct report_ops *ops, const char *na
 
 /* The name of a number, as in the lines. */
 const char *report_number_name(enum report_number which);
+const char *report_path_name(enum report_path_number which);
+/* The number of all connections together that one of each connection adds to. */
+enum report_number report_path_total(enum report_path_number which);
 /* Sets one text of r, cut to size. */
 void report_set(struct report *r, enum report_text which, const char *text);
 

@@ -39,6 +39,18 @@ static void put_ops(struct json *j, const char *name, const struct report_ops *o
 	json_end(j, '}');
 }
 
+static void put_paths(struct json *j, const struct report *r)
+{
+	json_begin(j, "each_connection", '[');
+	for (unsigned i = 0; i < r->npaths; i++) {
+		json_begin(j, NULL, '{');
+		for (unsigned k = 0; k < REPORT_PATH_NUMBERS; k++)
+			json_number(j, report_path_name(k), r->path[i].number[k]);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 void stat_json(const struct report *r, FILE *out)
 {
 	struct json j = {.out = out};
@@ -54,6 +66,8 @@ void stat_json(const struct report *r, FILE *out)
 	json_text(&j, "version", r->text[REPORT_PROGRAM]);
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		json_number(&j, report_number_name(i), r->number[i]);
+	if (r->npaths)
+		put_paths(&j, r);
 	put_ops(&j, "requests", r->requests, true);
 	put_ops(&j, "operations", r->operations, false);
 	json_end(&j, '}');

@@ -108,6 +108,24 @@ static void print_operations(const struct report_ops *ops, FILE *out)
 	}
 }
 
+static void print_paths(const struct report *r, FILE *out)
+{
+	fprintf(out, "\n%-16s %7s %7s %7s %7s %9s %10s %7s %7s %7s %9s\n", "connections", "calls",
+		"replies", "way", "credits", "time-outs", "reconnects", "placed", "copied",
+		"exposed", "pulled up");
+	for (unsigned i = 0; i < r->npaths; i++) {
+		const uint64_t *n = r->path[i].number;
+
+		fprintf(out, "%-2u %-13s %7s %7s %7s %7llu %9s %10s %7s %7s %7s %9s\n", i + 1,
+			n[REPORT_PATH_UP] ? "up" : "lost", COUNT(n[REPORT_PATH_CALLS]),
+			COUNT(n[REPORT_PATH_REPLIES]), COUNT(n[REPORT_PATH_UNDER_WAY]),
+			(unsigned long long)n[REPORT_PATH_CREDITS], COUNT(n[REPORT_PATH_TIMEOUTS]),
+			COUNT(n[REPORT_PATH_RECONNECTS]), BYTES(n[REPORT_PATH_PLACED]),
+			BYTES(n[REPORT_PATH_COPIED]), BYTES(n[REPORT_PATH_EXPOSED]),
+			BYTES(n[REPORT_PATH_PULLED_UP]));
+	}
+}
+
 static void print_numbers(const struct report *r, FILE *out)
 {
 	const uint64_t *n = r->number;
@@ -131,8 +149,13 @@ static void print_numbers(const struct report *r, FILE *out)
 	fprintf(out, "memory  %s used, %s mapped of %s; waited for %s times\n",
 		BYTES(n[REPORT_MEMORY_USED]), BYTES(n[REPORT_MEMORY_MAPPED]),
 		BYTES(n[REPORT_MEMORY_LIMIT]), COUNT(n[REPORT_STARVED]));
+	fprintf(out, "server  ");
+	if (r->npaths)
+		fprintf(out, "%llu of %llu connections up; ",
+			(unsigned long long)n[REPORT_CONNECTIONS_UP],
+			(unsigned long long)n[REPORT_CONNECTIONS]);
 	fprintf(out,
-		"server  %s calls, %s under way, %llu credits, %llu slots; %s reconnects, %s "
+		"%s calls, %s under way, %llu credits, %llu slots; %s reconnects, %s "
 		"time-outs, %s callbacks\n",
 		COUNT(n[REPORT_CALLS]), COUNT(n[REPORT_UNDER_WAY]),
 		(unsigned long long)n[REPORT_CREDITS], (unsigned long long)n[REPORT_SLOTS],
@@ -151,6 +174,8 @@ void stat_text(const struct report *r, FILE *out)
 		print_requests(r->requests, out);
 	if (r->operations->n)
 		print_operations(r->operations, out);
+	if (r->npaths)
+		print_paths(r, out);
 	print_numbers(r, out);
 }
 

@@ -139,8 +139,27 @@ void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *a
 
 void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 {
+	struct rpc_client_info one;
+
 	*out = c->info;
 	rpc_client_info(c->rpc, &out->rpc);
+	out->connections = c->nrpcs;
+	for (unsigned i = 1; i < c->nrpcs; i++) {
+		rpc_client_info(c->rpcs[i], &one);
+		out->rpc.credits += one.credits;
+		out->rpc.under_way += one.under_way;
+		out->rpc.connected |= one.connected;
+	}
+}
+
+bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
+	struct rpc_client_stats *stats)
+{
+	if (i >= c->nrpcs)
+		return false;
+	rpc_client_info(c->rpcs[i], info);
+	rpc_client_stats(c->rpcs[i], stats);
+	return true;
 }
 
 void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out)
@@ -150,7 +169,13 @@ void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count
 
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 {
+	struct rpc_client_stats one;
+
 	rpc_client_stats(c->rpc, out);
+	for (unsigned i = 1; i < c->nrpcs; i++) {
+		rpc_client_stats(c->rpcs[i], &one);
+		rpc_client_stats_add(out, &one);
+	}
 }
 
 /* --- delegations ----------------------------------------------------------------------------- */

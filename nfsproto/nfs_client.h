@@ -19,7 +19,12 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 /* Root of the mount; valid as long as the client. */
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr);
 void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out);
+/* The counters of all connections together. */
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out);
+/* One of the mount's connections, i below info.connections; false: there is no such one. Any
+ * thread. */
+bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
+	struct rpc_client_stats *stats);
 /* The ops of type t that have ended. Any thread; takes no lock. */
 void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out);
 /* Returns delegations, closes open files, destroys session and client ID on the server, and

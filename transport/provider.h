@@ -209,6 +209,10 @@ struct prov_ops {
 	 * notice a peer's end at the next request only. */
 	void (*lease)(struct prov_conn *c, unsigned s);
 
+	/* The TCP socket that carries c (silence.h). NULL: verbs, whose devices notice a silent
+	 * peer by their own retries. */
+	int (*tcp_fd)(struct prov_conn *c);
+
 	/* Any thread, any number of times. Wakes wait(). */
 	void (*disconnect)(struct prov_conn *c);
 	void (*free)(struct prov_conn *c); /* accepts NULL */

@@ -62,6 +62,31 @@ void tell_hello(struct fs *fs, struct report *r)
 	tell_mount(fs, &info, r);
 }
 
+static void tell_path(const struct stats_path *s, uint64_t *n)
+{
+	n[REPORT_PATH_UP] = s->info.connected;
+	n[REPORT_PATH_CALLS] = s->rpc.calls;
+	n[REPORT_PATH_REPLIES] = s->rpc.replies;
+	n[REPORT_PATH_UNDER_WAY] = s->info.under_way;
+	n[REPORT_PATH_TIMEOUTS] = s->rpc.timeouts;
+	n[REPORT_PATH_RECONNECTS] = s->rpc.reconnects;
+	n[REPORT_PATH_CREDITS] = s->info.credits;
+	n[REPORT_PATH_PLACED] = s->rpc.bytes_placed;
+	n[REPORT_PATH_COPIED] = s->rpc.bytes_copied;
+	n[REPORT_PATH_EXPOSED] = s->rpc.bytes_exposed;
+	n[REPORT_PATH_PULLED_UP] = s->rpc.bytes_pulled_up;
+}
+
+static void tell_paths(const struct stats_snapshot *s, struct report *r)
+{
+	_Static_assert(RPC_PATHS_MAX <= REPORT_PATHS, "a report has room for each connection");
+	r->number[REPORT_CONNECTIONS] = s->paths;
+	r->number[REPORT_CONNECTIONS_UP] = s->paths_up;
+	r->npaths = s->paths > 1 ? s->paths : 0;
+	for (unsigned i = 0; i < r->npaths; i++)
+		tell_path(&s->path[i], r->path[i].number);
+}
+
 static void tell_calls(const struct stats_snapshot *s, uint64_t *n)
 {
 	const struct nfs_client_info *info = &s->info;
@@ -155,6 +180,7 @@ void tell_stat(struct fs *fs, struct report *r)
 	fs_snapshot(fs, &s);
 	tell_mount(fs, &s.info, r);
 	tell_calls(&s, r->number);
+	tell_paths(&s, r);
 	tell_memory(&s, r->number);
 	tell_requests(fs, r->requests);
 	tell_operations(fs, r->operations);

@@ -33,6 +33,19 @@ void fs_free_handles(struct fs *fs)
 	}
 }
 
+static void read_paths(struct fs *fs, struct stats_snapshot *s)
+{
+	s->paths = s->paths_up = 0;
+	for (unsigned i = 0; i < RPC_PATHS_MAX; i++) {
+		struct stats_path *p = &s->path[i];
+
+		if (!nfs_client_path(fs->client, i, &p->info, &p->rpc))
+			return;
+		s->paths++;
+		s->paths_up += p->info.connected;
+	}
+}
+
 void fs_snapshot(struct fs *fs, struct stats_snapshot *s)
 {
 	const struct cache_stats *c = cache_stats(fs->cache);
@@ -43,6 +56,7 @@ void fs_snapshot(struct fs *fs, struct stats_snapshot *s)
 	s->open_files = atomic_load(&fs->open_files);
 	nfs_client_info(fs->client, &s->info);
 	nfs_client_stats(fs->client, &s->rpc);
+	read_paths(fs, s);
 	mem_pool_stats(fs->pool, &s->mem);
 	s->cache.used = cache_bytes(fs->cache);
 	s->cache.limit = cache_limit(fs->cache);
@@ -72,4 +86,8 @@ void fs_log_stats(struct fs *fs)
 	log_always_info("%s", line);
 	stats_format(&s, line, sizeof(line));
 	log_always_info("%s", line);
+	for (unsigned i = 0; s.paths > 1 && i < s.paths; i++) {
+		stats_format_path(&s, i, line, sizeof(line));
+		log_always_info("%s", line);
+	}
 }

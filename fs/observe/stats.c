@@ -57,13 +57,19 @@ void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size)
 
 #define U(x) ((unsigned long long)(x))
 
-static void put_rpc(struct line *l, const struct rpc_client_stats *rpc)
+static void put_times_and_bytes(struct line *l, const struct rpc_client_stats *rpc)
 {
 	put(l,
-		" rpc: calls=%llu timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB"
-		" exposed=%lluB pulled_up=%lluB",
-		U(rpc->calls), U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed),
-		U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
+		" timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB exposed=%lluB"
+		" pulled_up=%lluB",
+		U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed), U(rpc->bytes_copied),
+		U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
+}
+
+static void put_rpc(struct line *l, const struct rpc_client_stats *rpc)
+{
+	put(l, " rpc: calls=%llu", U(rpc->calls));
+	put_times_and_bytes(l, rpc);
 	if (rpc->calls_padded || rpc->replies_read)
 		put(l, " padded=%llu replies_read=%llu", U(rpc->calls_padded),
 			U(rpc->replies_read));
@@ -98,6 +104,8 @@ void stats_format(const struct stats_snapshot *s, char *buf, size_t size)
 		U(s->small_bytes), U(s->interrupts), U(s->starved), U(s->foreign),
 		U(s->local_opens));
 	put_rpc(&l, &s->rpc);
+	if (s->paths > 1)
+		put(&l, " connections=%u up=%u", s->paths, s->paths_up);
 	put(&l, " memory: used=%zuB mapped=%zuB", s->mem.used_bytes, s->mem.slab_bytes);
 	put(&l,
 		" cache: used=%zuB limit=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu "
@@ -118,4 +126,17 @@ void stats_format(const struct stats_snapshot *s, char *buf, size_t size)
 		if (s->errors[t])
 			put(&l, "(%llu)", U(s->errors[t]));
 	}
+}
+
+void stats_format_path(const struct stats_snapshot *s, unsigned i, char *buf, size_t size)
+{
+	const struct stats_path *p = &s->path[i];
+	struct line l = {.buf = buf, .size = size};
+
+	if (size)
+		buf[0] = 0;
+	put(&l, "connection %u: %s calls=%llu replies=%llu under_way=%u credits=%u", i + 1,
+		p->info.connected ? "up" : "lost", U(p->rpc.calls), U(p->rpc.replies),
+		p->info.under_way, p->info.credits);
+	put_times_and_bytes(&l, &p->rpc);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "nfsproto/nfs_client.h"
+#include "transport/rpc/rpc_paths.h"
 
 typedef _Atomic uint64_t stats_counter;
 
@@ -41,6 +42,12 @@ static inline uint64_t stats_get(const stats_counter *counter)
  * (terminated). */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
+/* One connection of a mount. */
+struct stats_path {
+	struct rpc_client_info info;
+	struct rpc_client_stats rpc;
+};
+
 /* All counters of a mount. fs_snapshot() fills it; together the counters need not be of one moment.
  */
 struct stats_snapshot {
@@ -51,6 +58,8 @@ struct stats_snapshot {
 	unsigned inodes, open_files;
 	struct nfs_client_info info;
 	struct rpc_client_stats rpc;
+	struct stats_path path[RPC_PATHS_MAX];
+	unsigned paths, paths_up;
 	struct mem_stats mem;
 	struct {
 		size_t used, limit; /* bytes */
@@ -66,5 +75,7 @@ struct stats_snapshot {
 void stats_read(const struct stats *s, struct stats_snapshot *to);
 /* Writes the line (terminated, no newline) to buf. */
 void stats_format(const struct stats_snapshot *s, char *buf, size_t size);
+/* The same for the connection number i, below s->paths. */
+void stats_format_path(const struct stats_snapshot *s, unsigned i, char *buf, size_t size);
 
 #endif

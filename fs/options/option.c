@@ -272,16 +272,24 @@ static int set_idmap_domain(
 	return set_text(o, d, value, e);
 }
 
+static int set_max_connect(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	uint64_t v;
+
+	if (option_size(value, 1, 16, &v))
+		return bad_value(d, value, e);
+	o->max_connect = (unsigned)v;
+	return 0;
+}
+
 static int set_nconnect(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	uint64_t v;
 
 	if (option_size(value, 1, 16, &v))
 		return bad_value(d, value, e);
-	if (v == 1)
-		return 0;
-	return option_note(
-		o, e, "option nconnect=%s is not supported yet: one connection is used", value);
+	o->nconnect = (unsigned)v;
+	return 0;
 }
 
 /* The options for a desktop: no program waits for a server that is away, and nothing is lost. */
@@ -505,6 +513,7 @@ static const struct opt opts[] = {
 	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, AT(idmap_domain), .want = "a domain such as example.net", .only = OPTION_FOR_V4},
 	WORD("delegations", delegations, delegation_words, "read, write or none", .only = OPTION_FOR_V4),
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "a count from 1 to 16"},
+	{.name = "max_connect", .arg = NEED_ARG, .fn = set_max_connect, .want = "a count from 1 to 16", .only = OPTION_FOR_V4},
 	UINT("cache_size", cache_size, 16 * MIB, 1ull << 40, 1, "16M or more, such as 256M or 2G"),
 	UINT("credits", credits, 2, 4096, 1, "a count from 2 to 4096", .only = OPTION_FOR_RDMA),
 	UINT("inline_size", inline_size, 1024, 65536, 1, "1024 to 65536 bytes, such as 4K", .only = OPTION_FOR_RDMA),
@@ -539,7 +548,7 @@ static const struct opt opts[] = {
 	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus, .want = "none or force"},
 	UNUSED("softreval", NO_ARG), UNUSED("nointr", NO_ARG),
 	UNUSED("nocto", NO_ARG), UNUSED("noresvport", NO_ARG), UNUSED("sharecache", NO_ARG), UNUSED("fsc", MAYBE_ARG),
-	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG), UNUSED("max_connect", NEED_ARG),
+	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG),
 	UNUSED("migration", NO_ARG), UNUSED("clientaddr", NEED_ARG), UNUSED("namlen", NEED_ARG), UNUSED("bsize", NEED_ARG),
 	UNUSED("posix", NO_ARG), UNUSED("alignwrite", NO_ARG), UNUSED("fatal_neterrors", NEED_ARG),
 

@@ -66,6 +66,7 @@ struct options {
 	bool notify;	     /* the desktop is told of a silent server */
 	unsigned timeo_ms;
 	unsigned retrans;
+	unsigned nconnect, max_connect; /* 0: not given */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */
 	bool bg;	      /* in the background, if the first attempt fails */

@@ -92,6 +92,8 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.connect_ms = o->connect_ms,
 		.timeo_ms = o->timeo_ms,
 		.retrans = o->retrans,
+		.nconnect = o->nconnect,
+		.max_connect = o->max_connect,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
 		.state_dir = make_state_dir(dir, sizeof(dir)),

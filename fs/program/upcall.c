@@ -67,6 +67,9 @@ static void connection(void *ctx, enum nfs_connection what)
 		writeback_connection_lost(fs->writeback);
 		atomic_store(&fs->lost_since, clock_ns());
 		break;
+	case NFS_CONNECTION_MOVED:
+		writeback_connection_lost(fs->writeback);
+		break;
 	case NFS_CONNECTION_BACK:
 		atomic_store(&fs->lost_since, 0);
 		break;

@@ -58,7 +58,10 @@ struct nfs_backend {
 
 struct nfs_client {
 	const struct nfs_backend *backend;
-	struct rpc_client *rpc;
+	struct rpc_client *rpc; /* the first connection */
+	struct rpc_client *const
+		*rpcs; /* all, for statistics; they change only in nfs_client_free() */
+	unsigned nrpcs;
 	/* constant */
 	const struct nfs_client_upcalls *up; /* NULL: none */
 	void *up_ctx;
@@ -76,7 +79,7 @@ void nfs_client_init(
 /* The latest time, on clock_ns(), for the end of a step of leaving the server. ms: how long the
  * step may usually last. */
 uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms);
-/* Calls the upcall, if there is one. No lock may be held. */
+/* Calls the upcall, if there is one. No lock may be held, but one that orders the news. */
 void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
 /* Without the upcall there is no data to flush. */
 bool nfs_tell_flush(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);

@@ -34,6 +34,12 @@ static unsigned default_port(const struct nfs_mount_params *p)
 	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
 }
 
+unsigned nfs_addresses(
+	const struct nfs_mount_params *p, struct dial_addr out[DIAL_ADDRS_MAX], struct err *e)
+{
+	return nfs_address_find(p->host, p->family, (uint16_t)default_port(p), out, e);
+}
+
 /* Keeps the untried addresses. Returns their number. */
 static unsigned drop_tried(struct dial_addr *a, unsigned n)
 {
@@ -97,7 +103,7 @@ struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
 {
 	struct dial_addr a[DIAL_ADDRS_MAX];
-	unsigned n = nfs_address_find(p->host, p->family, (uint16_t)default_port(p), a, e);
+	unsigned n = nfs_addresses(p, a, e);
 
 	if (!n)
 		return NULL;

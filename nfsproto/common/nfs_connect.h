@@ -16,6 +16,10 @@
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 
+/* The addresses of p->host, with the port of the mount, as nfs_address_find(). */
+unsigned nfs_addresses(
+	const struct nfs_mount_params *p, struct dial_addr out[DIAL_ADDRS_MAX], struct err *e);
+
 /* Sets *e for a server that ends every connection before it has answered: its name, and the step of
  * mounting. */
 void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step);

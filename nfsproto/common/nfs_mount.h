@@ -21,6 +21,8 @@ enum nfs_lost {
 
 enum nfs_connection {
 	NFS_CONNECTION_LOST,	/* operations under way are sent again over the next connection */
+	NFS_CONNECTION_MOVED,	/* operations of one connection are sent again over another, which
+				 * was up all the time */
 	NFS_CONNECTION_BACK,	/* no operation was sent over the new connection yet */
 	NFS_CONNECTION_SILENT,	/* the server does not answer; reported once, until */
 	NFS_CONNECTION_ANSWERS, /* the server answers again */
@@ -58,7 +60,8 @@ struct nfs_client_upcalls {
 	void (*attributes)(void *ctx, const struct nfs_fh *fh, const struct nfs_data_attr *attr,
 		uint64_t asked);
 	/* News of the connection for the mount's operations. LOST and BACK alternate, as do SILENT
-	 * and ANSWERS. Without this upcall SILENT and ANSWERS go to the log. Progress thread. */
+	 * and ANSWERS. MOVED: only of a mount with several connections. Without this upcall SILENT
+	 * and ANSWERS go to the log. Progress thread. */
 	void (*connection)(void *ctx, enum nfs_connection what);
 };
 
@@ -98,6 +101,10 @@ struct nfs_mount_params {
 	enum nfs_idmap idmap;	  /* v4 */
 	const char *idmap_domain; /* NULL: from /etc/idmapd.conf, or else the host's domain */
 	unsigned connect_ms, timeo_ms, retrans;
+	/* connections, and addresses of the server (NFSv4) that they go to, at most RPC_PATHS_MAX;
+	 * 0:
+	 * 1 */
+	unsigned nconnect, max_connect;
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;
@@ -114,7 +121,8 @@ struct nfs_mount_params {
 #define NFS_FOLDS_CASE (1u << 4)
 
 struct nfs_client_info {
-	struct rpc_client_info rpc;
+	struct rpc_client_info rpc; /* of the first connection; credits and under_way: of all */
+	unsigned connections;
 	unsigned vers_major, vers_minor;
 	uint32_t rsize, wsize; /* bytes in use */
 	uint32_t dtsize;       /* preferred size of a READDIR reply */

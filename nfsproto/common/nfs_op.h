@@ -25,6 +25,7 @@
 #include "transport/rpc/rpc.h"
 
 struct nfs4_conn;
+struct nfs4_server;
 struct nfs4_lockreq;
 struct nfs4_user;
 struct nfs_client;
@@ -399,7 +400,8 @@ struct nfs_op {
 	uint64_t due_ns;
 	union {
 		struct {
-			struct nfs4_conn *conn; /* the connection of the call */
+			struct nfs4_server *srv;
+			struct nfs4_conn *conn; /* of the next call, or of the last */
 			struct nfs4_user *user; /* the mount; NULL: the server's own */
 			struct nfs_open *open;	/* the open that made this op for itself, or NULL */
 			struct nfs4_lockreq *lock;

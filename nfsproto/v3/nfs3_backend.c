@@ -168,6 +168,7 @@ static int limits(struct nfs3_client *c, const struct nfs_mount_params *p, struc
 static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 {
 	nfs_client_init(&c->base, &nfs3_backend, p);
+	c->base.rpcs = c->rpcs;
 	c->cred = p->cred;
 	snprintf(c->server, sizeof(c->server), "%s", p->host);
 	c->connect_ms = p->connect_ms;
@@ -181,6 +182,8 @@ static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	TAILQ_INIT(&c->delayed);
 	LIST_INIT(&c->opens);
 	TAILQ_INIT(&c->relying);
+	mutex_init(&c->news_lock);
+	rpc_paths_init(&c->paths);
 	clock_cond_init(&c->wake);
 }
 
@@ -189,13 +192,17 @@ static void nfs3_unmount(struct nfs_client *base)
 	struct nfs3_client *c = nfs3_client(base);
 
 	nfs3_timer_stop(c);
-	base->rpc = rpc_client_free(base->rpc);
+	while (base->nrpcs > 0)
+		rpc_client_free(c->rpcs[--base->nrpcs]);
+	base->rpc = NULL;
 	/* after the connection, which tells the lock thread of its return */
 	nfs3_nlm_finish(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_mount_leave(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_open_close_all(c);
 	pthread_cond_destroy(&c->wake);
 	mutex_destroy(&c->lock);
+	rpc_paths_finish(&c->paths);
+	mutex_destroy(&c->news_lock);
 	free(c);
 }
 
@@ -216,20 +223,49 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	return 0;
 }
 
+static void add_connection(struct nfs3_client *c, struct rpc_client *rpc)
+{
+	mutex_lock(&c->news_lock);
+	c->links.n++;
+	mutex_unlock(&c->news_lock);
+	c->rpcs[c->base.nrpcs++] = rpc;
+}
+
+/* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
+static void connect_more(struct nfs3_client *c, const struct rpc_client_params *rp, unsigned wanted)
+{
+	while (c->base.nrpcs < wanted) {
+		struct err e = {.kind = ERR_NONE};
+		struct rpc_client *rpc = rpc_client_new(rp, &e);
+
+		if (!rpc) {
+			log_info("%s: connection %u cannot be made: %s", c->server,
+				c->base.nrpcs + 1, e.msg);
+			return;
+		}
+		add_connection(c, rpc);
+	}
+}
+
 static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
 {
+	struct rpc_client_params rp;
 	struct nfs3_res res;
 	int rc;
 
 	c->base.rpc = nfs_connect(p, &c->rp, e);
 	if (!c->base.rpc)
 		return -1;
+	add_connection(c, c->base.rpc);
 	c->rp.peer_name = c->server;
+	rp = c->rp;
 	c->rp.lost = NULL; /* later connections made with rp are not the mount's own */
 	c->rp.answers = NULL;
+	c->rp.paths = NULL;
 	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||
 		limits(c, p, e))
 		return -1;
+	connect_more(c, &rp, p->nconnect);
 	rc = nfs3_timer_start(c);
 	if (rc)
 		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
@@ -242,14 +278,19 @@ static void nfs3_reconnected(void *ctx)
 	struct nfs3_client *c = ctx;
 
 	nfs3_nlm_doubt(c, true);
-	nfs_tell_connection(&c->base, NFS_CONNECTION_BACK);
+	mutex_lock(&c->news_lock);
+	if (nfs_links_back(&c->links))
+		nfs_tell_connection(&c->base, NFS_CONNECTION_BACK);
+	mutex_unlock(&c->news_lock);
 }
 
 static void nfs3_lost(void *ctx)
 {
 	struct nfs3_client *c = ctx;
 
-	nfs_tell_connection(&c->base, NFS_CONNECTION_LOST);
+	mutex_lock(&c->news_lock);
+	nfs_tell_connection(&c->base, nfs_links_lost(&c->links));
+	mutex_unlock(&c->news_lock);
 }
 
 static void nfs3_answers(void *ctx, bool yes)
@@ -282,6 +323,7 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		.lost = nfs3_lost,
 		.answers = c->base.up && c->base.up->connection ? nfs3_answers : NULL,
 		.ctx = c,
+		.paths = p->nconnect > 1 ? &c->paths : NULL,
 	};
 	if (establish(c, p, e)) {
 		nfs3_unmount(&c->base);

@@ -26,7 +26,9 @@
 #include "nfsproto/common/nfs3_sync.h"
 #include "nfsproto/wire/nfs3_xdr.h"
 #include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_links.h"
 #include "transport/lock.h"
+#include "transport/rpc/rpc_paths.h"
 
 #define NFS3_MSEC UINT64_C(1000000)
 
@@ -154,6 +156,8 @@ struct nfs3_client {
 	/* constant after mount */
 	struct rpc_cred cred;
 	char server[256];
+	struct rpc_paths paths;			/* the connections, if there may be several */
+	struct rpc_client *rpcs[RPC_PATHS_MAX]; /* the connections */
 	struct rpc_client_params rp; /* of the connection, for further ones; peer_name: server */
 	struct nfs3_mount *mount;    /* how MOUNT was reached; NULL: not mounted */
 	struct nfs3_nlm *nlm;	     /* locks; NULL: mounted with nolock */
@@ -167,6 +171,9 @@ struct nfs3_client {
 	atomic_bool no_plus;	  /* the server has no READDIRPLUS */
 	atomic_bool no_exclusive; /* the server has no exclusive CREATE */
 	atomic_bool append_raced; /* the log has been told of a race between appends */
+
+	struct mutex news_lock; /* held over the upcall `connection`; takes no other */
+	struct nfs_links links GUARDED_BY(news_lock);
 
 	struct mutex lock;
 	/* lock also guards be.v3.state and be.v3.cancelled of every op */

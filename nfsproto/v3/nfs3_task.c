@@ -104,10 +104,16 @@ static void task_leave_locked(struct nfs3_client *c, struct nfs_op *op) REQUIRES
 	op->be.v3.relies = false;
 }
 
+/* The connection for op's next call. */
+static struct rpc_client *task_rpc(struct nfs3_client *c, const struct nfs_op *op)
+{
+	return c->base.nrpcs > 1 ? rpc_paths_pick(&c->paths, nfs_links_large(op)) : c->base.rpc;
+}
+
 static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 {
 	struct nfs3_args a;
-	int rc = rpc_call_init(&op->call, c->base.rpc, args_room(op));
+	int rc = rpc_call_init(&op->call, task_rpc(c, op), args_room(op));
 
 	if (rc)
 		return rc;

@@ -48,7 +48,9 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	if (!c)
 		return NULL;
 	nfs_client_init(&c->base, &nfs4_backend, p);
-	c->base.rpc = nfs4_server_conn(srv)->rpc;
+	c->base.rpc = srv->conn[0].rpc;
+	c->base.rpcs = srv->rpcs;
+	c->base.nrpcs = srv->nconns;
 	c->srv = srv;
 	c->user.up = &nfs4_client_upcalls;
 	c->user.soft = p->soft;

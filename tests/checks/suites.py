@@ -23,11 +23,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control")
 # What takes root to be set up.
-E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control")
+E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service")
+       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
@@ -78,7 +78,7 @@ def e2e_over(build, script, transports, users=(True, False), limit=900):
 def unit_of(build):
     for name in program_names("tests/unit", "test-"):
         yield Job(f"{build} unit {name}", [f"{path(build)}/tests/unit/test-{name}"], build)
-    for name in ("rpc_auth", "rpc_cb", "rpc_client", "rpc_load", "rpc_payload", "rpc_req", "serve-fault_xprt"):
+    for name in ("rpc_auth", "rpc_cb", "rpc_client", "rpc_load", "rpc_paths", "rpc_payload", "rpc_req", "serve-fault_xprt"):
         # A call that is sent again is encoded over the message that the server has answered. The wire gives that order; TSan
         # cannot see it.
         if (build, name) == ("tsan", "rpc_payload"):
@@ -148,6 +148,8 @@ def e2e_short():
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     for script in ("scenarios", "unlinked"):
         yield e2e_job("plain", script, ", NFS 3,", PROTO="iwarp", VERS="3")
+    yield e2e_job("plain", "connections", " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    yield e2e_job("plain", "delegated", " over iwarp, four connections,", PROTO="iwarp", NCONNECT="4")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")
@@ -182,6 +184,12 @@ def e2e_all():
     for proto in TRANSPORTS:
         for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays", "unlinked") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
+    for script in ("files", "locks", "delegated", "kills", "leases", "silence", "replays"):
+        yield e2e_job("plain", script, " over iwarp, four connections,", PROTO="iwarp", NCONNECT="4")
+    for version in ("3", "4.1", "4.2"):
+        yield e2e_job("plain", "files", f" at Ganesha, NFS {version}, four connections,", SERVER="ganesha", VERS=version, NCONNECT="4")
+    for version in ("3", "4.1"):
+        yield e2e_job("plain", "connections", f" over tcp, NFS {version},", PROTO="tcp", VERS=version)
     for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     for script in ("delegated", "writeback", "locks", "roundtrips", "replays"):

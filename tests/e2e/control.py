@@ -48,7 +48,7 @@ def holds(expression):
 HEAD = re.compile(r"# (HELP|TYPE) (rnfs_[a-z_]+) (.+)")
 SAMPLE = re.compile(r'(rnfs_[a-z_]+)\{((?:[a-z_]+="(?:[^"\\\n]|\\[\\n"])*",?)*)\} (\d+(?:\.\d+)?)')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
-UNITS = ("_total", "_seconds", "_bytes", "_info", "rpc_calls_under_way", "credits", "session_slots", "inodes", "open_files")
+UNITS = ("_total", "_seconds", "_bytes", "_info", "rpc_calls_under_way", "credits", "session_slots", "inodes", "open_files", "connections", "_up")
 
 
 def metrics():

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Starts and stops a server and the daemon for the end-to-end tests. BUILD is the build directory;
-# PROTO is iwarp or tcp; VERS, if set, is the option vers; RDMA_VERSIONS, if set, what the server speaks, and RDMA_VERSION what the mount asks for; SERVER is rnfs-serve (the bundled one) or
+# PROTO is iwarp or tcp; VERS, if set, is the option vers, NCONNECT the option nconnect; RDMA_VERSIONS, if set, what the server speaks, and RDMA_VERSION what the mount asks for; SERVER is rnfs-serve (the bundled one) or
 # ganesha (over tcp only, see ganesha.sh); everything lives below $work. RNFS_GROUP: a control group that daemons enter (tests/checks/limits.py).
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -83,7 +83,7 @@ server_ends() { # not by check(): a subshell may not wait for it
 }
 
 mount_rnfs() { # [mount options]
-	server_net "$RNFS" -o "$over,port=$server_port,log=$work/rnfs.log${VERS:+,vers=$VERS}${1:+,$1}" \
+	server_net "$RNFS" -o "$over,port=$server_port,log=$work/rnfs.log${VERS:+,vers=$VERS}${NCONNECT:+,nconnect=$NCONNECT}${1:+,$1}" \
 		127.0.0.1:/ "$mnt"
 }
 

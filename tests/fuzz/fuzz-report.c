@@ -27,6 +27,7 @@ static bool same(const struct report *a, const struct report *b)
 {
 	return !memcmp(a->text, b->text, sizeof(a->text)) &&
 	       !memcmp(a->number, b->number, sizeof(a->number)) &&
+	       !memcmp(a->path, b->path, sizeof(a->path)) && a->npaths == b->npaths &&
 	       !memcmp(a->requests, b->requests, sizeof(*a->requests)) &&
 	       !memcmp(a->operations, b->operations, sizeof(*a->operations));
 }

@@ -337,6 +337,7 @@ const struct prov_ops prov_iwarp = {
 	.poll = iwarp_poll,
 	.wait = iwarp_wait,
 	.lease = iwarp_lease,
+	.tcp_fd = iwarp_tcp_fd,
 	.disconnect = iwarp_disconnect,
 	.free = iwarp_free,
 };

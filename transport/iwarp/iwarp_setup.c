@@ -81,6 +81,11 @@ void iwarp_lease(struct prov_conn *pc, unsigned s)
 	keepalive_set(((struct iwarp_conn *)pc)->fd, &k);
 }
 
+int iwarp_tcp_fd(struct prov_conn *pc)
+{
+	return ((struct iwarp_conn *)pc)->fd;
+}
+
 /* Waits for events on fd. 0, -ETIMEDOUT, -ECANCELED (abort_fd, if not 0) or -errno. */
 static int wait_for(int fd, short events, int64_t deadline, int abort_fd)
 {

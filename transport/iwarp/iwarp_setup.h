@@ -17,5 +17,6 @@ int iwarp_accept(struct prov_listener *l, struct prov_conn **out, struct err *e)
 void iwarp_unlisten(struct prov_listener *l);
 int iwarp_establish(struct prov_conn *pc, int timeout_ms, struct err *e);
 void iwarp_lease(struct prov_conn *pc, unsigned s);
+int iwarp_tcp_fd(struct prov_conn *pc);
 
 #endif

@@ -65,6 +65,7 @@ const char *rpc_proto_name(enum rpc_proto p);
 /* --- requester -------------------------------------------------------------------------------- */
 
 struct rpc_client;
+struct rpc_paths;
 struct rpc_auth;
 struct rpc_wrapped;
 struct rpc_xprt;
@@ -122,6 +123,7 @@ struct rpc_call {
 	uint32_t reply_max;  /* bound of the results' XDR in bytes, without payload in the sinks */
 	rpc_peek_fn *peek;   /* NULL: payload of stream transports is copied from the reply */
 	unsigned timeout_ms; /* 0: the client's default */
+	bool stays;	     /* the call is about its connection: no other may carry it */
 	bool patient;	     /* no caller waits: the call may leave with the next, a bit later */
 	rpc_done_fn *done;
 	void *ctx;
@@ -136,7 +138,8 @@ struct rpc_call {
 			* call before */
 
 	/* the transport's; no other code touches these */
-	struct rpc_client *client;
+	/* whose table has the call, or is to have it; changes under the table's lock */
+	struct rpc_client *_Atomic client;
 	struct mem_buf *msg;	     /* RPC_HEADROOM, then the arguments */
 	void *auth_priv;	     /* auth's data of the call */
 	struct rpc_wrapped *wrapped; /* the call before auth wrapped it, or NULL */
@@ -190,7 +193,8 @@ struct rpc_client_params {
 	 * and iwarp. Outcomes are set. n 0: peer is tried. */
 	struct dial_addr *choice;
 	unsigned nchoice;
-	const char *peer_name; /* for messages: "server:/export"'s server; copied */
+	struct rpc_paths *paths; /* the client joins these (rpc_paths.h); NULL: it is alone */
+	const char *peer_name;	 /* for messages: "server:/export"'s server; copied */
 	uint32_t prog, vers;
 	struct rpc_auth *auth; /* proves the caller of each call (rpc_auth.h); NULL: AUTH_NONE or
 				* AUTH_SYS, by the flavor of the call's cred */
@@ -264,6 +268,8 @@ struct rpc_client_stats { /* since the start */
 };
 /* The counters of now; together they need not be of one moment. Any thread, without a lock. */
 void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out);
+/* Adds b's counters to a's. */
+void rpc_client_stats_add(struct rpc_client_stats *a, const struct rpc_client_stats *b);
 /* Has the server ended connections again and again, and never answered a call? Any thread. */
 bool rpc_client_shut_out(struct rpc_client *c);
 

@@ -50,7 +50,7 @@ int rpc_cb_submit(struct rpc_call *call)
 	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 	call->unsent = 0;
 	rpc_call_arm(call, clock_coarse_ns(), TIMEOUT_MS);
-	first = c->table.count == 1;
+	first = rpc_table_count(&c->table) == 1;
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	mutex_unlock(&c->table.lock);
 	rpc_xprt_ref(x); /* call may end, and with it the submitter's reference */
@@ -96,7 +96,7 @@ int srv_conn_watch_calls(struct srv_conn *c, int max)
 	unsigned ncalls;
 
 	mutex_lock(&c->table.lock);
-	ncalls = c->table.count;
+	ncalls = rpc_table_count(&c->table);
 	mutex_unlock(&c->table.lock);
 	if (!ncalls)
 		return max;

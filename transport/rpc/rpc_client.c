@@ -27,9 +27,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_client_calls.h"
+#include "transport/rpc/rpc_client_move.h"
 #include "transport/rpc/rpc_client_timer.h"
 
-#define UNWANTED_AFTER 5 /* connections in place of the first, 620 ms with the pauses */
+#define CREDITS_DEFAULT 64
+#define UNWANTED_AFTER	5 /* connections in place of the first, 620 ms with the pauses */
 
 /* --- calls, any thread ------------------------------------------------------------------------ */
 
@@ -45,67 +47,50 @@ int rpc_call_init(struct rpc_call *call, struct rpc_client *c, size_t args_max)
 int rpc_call_submit(struct rpc_call *call)
 {
 	struct rpc_client *c = call->client;
-	struct rpc_xprt *x;
-	uint32_t xid;
-	unsigned ms;
-	int rc = 0;
+	int rc;
 
 	if (!xdr_out_ok(&call->args))
 		return -EMSGSIZE;
 	rpc_call_hold(call);
-	mutex_lock(&c->table.lock);
-	if (c->closing)
-		rc = -ENOTCONN;
-	else
-		rc = rpc_table_add_locked(&c->table, call);
-	if (rc < 0) {
-		mutex_unlock(&c->table.lock);
-		rpc_call_unhold(call);
-		return rc;
-	}
-	x = call->cancelled ? NULL : c->xprt;
-	call->state = x ? RPC_CALL_SENT : RPC_CALL_WAIT;
 	call->resends = 0;
 	call->again_ns = call->again_end_ns = 0;
 	call->again_ms = 0;
 	call->repeated = false;
-	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 	call->rejected = 0;
 	call->unsent = 0;
-	ms = rpc_call_arm(call, clock_coarse_ns(), c->p.timeo_ms);
-	if (ms && ms < c->min_timeout_ms) {
-		c->min_timeout_ms = ms;
-		client_wake_locked(c);
-	}
-	if (call->cancelled) /* before its submission */
-		client_wake_locked(c);
 	rpc_count(&c->stats.calls, 1);
-	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
-	xid = call->xid;
-	mutex_unlock(&c->table.lock);
-	log_data("%s: call %08x%s", c->peer_name, xid, x ? "" : " waits for a connection");
-
-	if (x)
-		client_transmit(c, x, call);
-	atomic_fetch_sub_explicit(&c->table.senders, 1, memory_order_release);
-	return 0;
+	rc = client_enter(c, call);
+	if (rc < 0)
+		rpc_call_unhold(call);
+	return rc;
 }
 
-void rpc_call_cancel(struct rpc_call *call)
+/* Locks the table that has call, or is to have it. */
+static struct rpc_client *call_lock(struct rpc_call *call) NO_LOCK_ANALYSIS
 {
-	struct rpc_client *c = call->client;
+	for (;;) {
+		struct rpc_client *c = call->client;
 
-	mutex_lock(&c->table.lock);
+		mutex_lock(&c->table.lock);
+		if (c == call->client)
+			return c;
+		mutex_unlock(&c->table.lock); /* call has moved meanwhile */
+	}
+}
+
+void rpc_call_cancel(struct rpc_call *call) NO_LOCK_ANALYSIS
+{
+	struct rpc_client *c = call_lock(call);
+
 	call->cancelled = true;
 	client_wake_locked(c);
 	mutex_unlock(&c->table.lock);
 }
 
-void rpc_call_withdraw(struct rpc_call *call)
+void rpc_call_withdraw(struct rpc_call *call) NO_LOCK_ANALYSIS
 {
-	struct rpc_client *c = call->client;
+	struct rpc_client *c = call_lock(call);
 
-	mutex_lock(&c->table.lock);
 	if (call->state == RPC_CALL_IDLE ||
 		(call->state == RPC_CALL_WAIT && !call->repeated && !call->again_ms)) {
 		call->cancelled = true;
@@ -165,8 +150,8 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 	log_data("%s: reply %08x", c->peer_name, call->xid);
 	client_take_out(c, call);
 	rpc_count(&c->stats.replies, 1);
-	if (c->silent) {
-		c->silent = false;
+	if (atomic_load_explicit(client_silent(c), memory_order_relaxed) &&
+		atomic_exchange(client_silent(c), false)) {
 		if (c->p.answers)
 			c->p.answers(c->p.ctx, true);
 		else
@@ -251,6 +236,7 @@ static void client_went_down(struct rpc_client *c)
 	uint32_t at = 0;
 	bool closing, left;
 
+	atomic_store_explicit(&c->up, false, memory_order_relaxed);
 	mutex_lock(&c->table.lock);
 	c->xprt = NULL;
 	closing = c->closing;
@@ -277,6 +263,8 @@ static void client_went_down(struct rpc_client *c)
 	if (client_unwanted(c))
 		while ((call = client_pick(c, &at, want_any, 0)))
 			client_fail(c, call, -ETIMEDOUT);
+	if (!closing)
+		client_hand_over(c);
 }
 
 static void client_tell_lease_locked(struct rpc_client *c) REQUIRES(c->table.lock)
@@ -298,6 +286,8 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 		client_fail(c, call, -ECANCELED);
 	at = 0;
 	c->replied = false;
+	c->silence = (struct silence){0};
+	c->silent_looks = 0;
 	c->up_since = now;
 	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
@@ -318,6 +308,8 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 		mutex_lock(&c->table.lock);
 	}
 	mutex_unlock(&c->table.lock);
+	atomic_store_explicit(&c->up, true, memory_order_relaxed);
+	client_relieve(c);
 }
 
 /* One round while there is no connection. */
@@ -328,6 +320,7 @@ static void client_progress_down(struct rpc_client *c)
 	struct rpc_xprt *x;
 	uint64_t n;
 
+	client_hand_over(c);
 	poll(&pfd, 1, ms);
 	if ((pfd.revents & POLLIN) && read(c->kick_fd, &n, sizeof(n)) < 0)
 		return; /* another reader was faster */
@@ -354,9 +347,10 @@ static void *client_main(void *arg)
 		x = client_xprt(c);
 		if (!x)
 			client_progress_down(c);
-		else if (x->ops->progress(x, client_send_again(c, client_tick_ms(c))) < 0)
+		else if (x->ops->progress(x, client_send_again(c, client_sleep_ms(c))) < 0)
 			client_went_down(c);
 		client_check_timers(c);
+		client_check_silence(c);
 	}
 	pulse_leave(&c->pulse);
 	rpc_connector_finish(&c->connector);
@@ -416,6 +410,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 	c->p = *p;
 	strncpy(c->peer_name, p->peer_name ? p->peer_name : "?", sizeof(c->peer_name) - 1);
 	c->p.peer_name = c->peer_name;
+	c->most_calls = p->credits ? p->credits : CREDITS_DEFAULT;
 	if (!c->p.connect_ms)
 		c->p.connect_ms = 10000;
 	connect_ms = c->p.connect_ms;
@@ -431,6 +426,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 	if (p->first_ms)
 		c->p.connect_ms = p->first_ms;
 	c->xprt = rpc_connector_connect(&c->connector, p->abort_fd, &why);
+	atomic_store_explicit(&c->up, c->xprt != NULL, memory_order_relaxed);
 	c->up_since = clock_coarse_ns();
 	c->p.connect_ms = connect_ms;
 	take_choice(c);
@@ -452,6 +448,8 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		client_release(c);
 		return NULL;
 	}
+	if (p->paths)
+		rpc_paths_join(p->paths, c);
 	return c;
 }
 
@@ -459,6 +457,8 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 {
 	if (!c)
 		return NULL;
+	if (c->p.paths)
+		rpc_paths_leave(c->p.paths, c);
 	rpc_connector_abort(&c->connector);
 	mutex_lock(&c->table.lock);
 	c->closing = true;
@@ -484,7 +484,7 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 	*out = (struct rpc_client_info){
 		.proto = c->p.proto, .provider = rpc_proto_name(c->p.proto)};
 	mutex_lock(&c->table.lock);
-	out->under_way = c->table.count;
+	out->under_way = rpc_table_count(&c->table);
 	if (c->xprt) {
 		out->connected = true;
 		out->provider = c->xprt->provider;
@@ -525,4 +525,19 @@ void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out)
 		.calls_padded = counted(&n->calls_padded),
 		.replies_read = counted(&n->replies_read),
 	};
+}
+
+void rpc_client_stats_add(struct rpc_client_stats *a, const struct rpc_client_stats *b)
+{
+	a->calls += b->calls;
+	a->replies += b->replies;
+	a->timeouts += b->timeouts;
+	a->reconnects += b->reconnects;
+	a->callbacks += b->callbacks;
+	a->bytes_placed += b->bytes_placed;
+	a->bytes_copied += b->bytes_copied;
+	a->bytes_exposed += b->bytes_exposed;
+	a->bytes_pulled_up += b->bytes_pulled_up;
+	a->calls_padded += b->calls_padded;
+	a->replies_read += b->replies_read;
 }

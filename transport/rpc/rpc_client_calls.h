@@ -8,9 +8,19 @@
 #define RNFS_TRANSPORT_RPC_RPC_CLIENT_CALLS_H
 
 #include "transport/rpc/rpc_client_impl.h"
+#include "transport/rpc/rpc_paths.h"
+
+/* answers() or the log was told that the server is silent, and not yet the contrary. */
+static inline atomic_bool *client_silent(struct rpc_client *c)
+{
+	return c->p.paths ? &c->p.paths->silent : &c->silent;
+}
 
 /* Wakes the progress thread, which then looks at the wishes of other threads. */
 void client_wake_locked(struct rpc_client *c) REQUIRES(c->table.lock);
+/* Puts call into c's table, and sends it if there is a connection. 0, -ENOTCONN (closing) or
+ * -ENOMEM. A call that was sent may have ended by the time of the return. */
+int client_enter(struct rpc_client *c, struct rpc_call *call);
 /* Marshals call and gives it to x. After a failure (call->unsent) the progress thread takes over.
  * Called by the call's sender or the progress thread; no lock is held. */
 void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call);

@@ -16,6 +16,7 @@
 #include "transport/rpc/rpc_call.h"
 #include "transport/rpc/rpc_connector.h"
 #include "transport/rpc/rpc_table.h"
+#include "transport/silence.h"
 
 #define RPC_IDLE_TICK_MAX_MS 10000 /* the thread of a client without calls sleeps no longer */
 
@@ -27,6 +28,10 @@ struct rpc_client {
 	bool closing GUARDED_BY(table.lock);
 	unsigned lease_s GUARDED_BY(table.lock);	/* rpc_client_lease(); 0: not told */
 	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
+	atomic_bool up;	       /* there is a connection; the progress thread's to change */
+	atomic_bool held_back; /* rpc_client_hold_back() */
+	uint32_t most_calls;   /* under way, before a caller with a choice tries another path */
+	bool rests GUARDED_BY(table.lock); /* the thread sleeps long: the next call wakes it */
 	_Atomic bool attention; /* a call was cancelled, or closing, or a shorter time-out */
 	int kick_fd;		/* wakes the thread while down */
 	pthread_t thread;
@@ -38,9 +43,11 @@ struct rpc_client {
 	uint64_t next_check;
 	bool replied; /* on this connection */
 	uint64_t up_since;
-	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
-	bool silent; /* answers() or the log was told that the server is silent, and not yet the
-		      * contrary */
+	uint64_t again_at;   /* when the first of the calls to be asked again is due; 0: none is */
+	uint64_t idle_since; /* of a client with paths: no call has been seen since; 0: one has */
+	struct silence silence; /* of a client with paths */
+	unsigned silent_looks;	/* in a row that found the peer's kernel silent */
+	atomic_bool silent;	/* of a client that is alone: client_silent() */
 };
 
 /* The progress thread alone changes `xprt`, and so reads `xprt` without the lock. */

@@ -18,11 +18,14 @@
 #include "transport/log.h"
 #include "transport/rpc/rpc_client_calls.h"
 
-#define TICK_MIN_MS  5
-#define TICK_MAX_MS  1000
-#define AGAIN_MIN_MS 20
-#define AGAIN_MAX_MS 1000
-#define AGAIN_END_MS 300000
+#define TICK_MIN_MS	5
+#define TICK_MAX_MS	1000
+#define SILENCE_TICK_MS 125  /* of a client with paths: with calls, */
+#define IDLE_TICK_MS	500  /* without, */
+#define REST_AFTER_MS	5000 /* and for so long without calls, before it rests */
+#define AGAIN_MIN_MS	20
+#define AGAIN_MAX_MS	1000
+#define AGAIN_END_MS	300000
 #define REJECTED_MAX                                                                               \
 	2 /* credentials of one call that a server may reject, and another is tried                \
 	   */
@@ -40,9 +43,10 @@ static bool want_given_up(struct rpc_client *c, struct rpc_call *call, uint64_t 
 
 void client_not_responding(struct rpc_client *c)
 {
-	if (c->silent)
+	if (c->p.paths && rpc_paths_other_up(c->p.paths, c))
 		return;
-	c->silent = true;
+	if (atomic_exchange(client_silent(c), true))
+		return;
 	if (c->p.answers)
 		c->p.answers(c->p.ctx, false);
 	else if (c->p.soft)
@@ -56,10 +60,42 @@ int client_tick_ms(struct rpc_client *c)
 	unsigned ms, max;
 
 	mutex_lock(&c->table.lock);
-	max = c->table.count ? TICK_MAX_MS : RPC_IDLE_TICK_MAX_MS;
-	ms = c->table.count ? c->min_timeout_ms / 8 : c->min_timeout_ms / 2;
+	max = rpc_table_count(&c->table) ? TICK_MAX_MS : RPC_IDLE_TICK_MAX_MS;
+	ms = rpc_table_count(&c->table) ? c->min_timeout_ms / 8 : c->min_timeout_ms / 2;
 	mutex_unlock(&c->table.lock);
 	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > max ? max : ms;
+}
+
+/* A sender does not wake the thread. So the thread sleeps for short times, to see soon that calls
+ * wait, until there have been no calls for a while. Then it rests, and the first call wakes it. */
+int client_sleep_ms(struct rpc_client *c)
+{
+	unsigned ms = (unsigned)client_tick_ms(c), most = SILENCE_TICK_MS;
+	uint64_t now;
+
+	if (!c->p.paths)
+		return (int)ms;
+	now = clock_coarse_ns();
+	mutex_lock(&c->table.lock);
+	if (rpc_table_count(&c->table)) {
+		c->idle_since = 0;
+	} else {
+		c->idle_since = c->idle_since ? c->idle_since : now;
+		c->rests = clock_age(now, c->idle_since) > REST_AFTER_MS * NSEC_PER_MSEC;
+		most = c->rests ? ms : IDLE_TICK_MS;
+	}
+	mutex_unlock(&c->table.lock);
+	return (int)(ms < most ? ms : most);
+}
+
+static unsigned client_lease(struct rpc_client *c)
+{
+	unsigned s;
+
+	mutex_lock(&c->table.lock);
+	s = c->lease_s;
+	mutex_unlock(&c->table.lock);
+	return s;
 }
 
 void client_check_timers(struct rpc_client *c)
@@ -82,6 +118,35 @@ void client_check_timers(struct rpc_client *c)
 		log_ctrl("server %s: a call timed out, closing the connection", c->peer_name);
 		x->ops->shutdown(x);
 	}
+}
+
+static int tcp_fd(struct rpc_xprt *x)
+{
+	return x->ops->tcp_fd ? x->ops->tcp_fd(x) : -1;
+}
+
+void client_check_silence(struct rpc_client *c)
+{
+	struct rpc_xprt *x = client_xprt(c);
+	int fd = c->p.paths && x ? tcp_fd(x) : -1;
+
+	if (fd < 0)
+		return;
+	if (!rpc_table_count(&c->table)) {
+		if (silence_rest(&c->silence))
+			x->ops->lease(x, client_lease(c));
+		return;
+	}
+	if (silence_look(&c->silence, fd, clock_coarse_ns()) < RPC_SILENT_MS) {
+		c->silent_looks = 0;
+		return;
+	}
+	/* one look may follow a pause of this machine: then the acknowledgements have yet to be
+	 * taken in */
+	if (++c->silent_looks < 2 || !rpc_paths_other_up(c->p.paths, c))
+		return;
+	log_ctrl("server %s: silent, closing the connection: another is up", c->peer_name);
+	x->ops->shutdown(x);
 }
 
 /* For how long a call may be asked again. */

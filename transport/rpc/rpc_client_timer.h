@@ -12,8 +12,12 @@
 void client_not_responding(struct rpc_client *c);
 /* How long the thread may sleep, in ms, without missing a deadline by much. */
 int client_tick_ms(struct rpc_client *c);
+/* How long the thread may sleep now; a client with paths also looks for a silent peer. */
+int client_sleep_ms(struct rpc_client *c);
 /* Looks at all deadlines, now and then. */
 void client_check_timers(struct rpc_client *c);
+/* Closes the connection of a path whose peer is silent, if another path is up (rpc_paths.h). */
+void client_check_silence(struct rpc_client *c);
 /* The reply with header h refuses the call. A server says SYSTEM_ERR when short of memory, among
  * other things. A hard client then asks again with the same XID, as nothing was carried out. After
  * a rejected credential the client asks again with a refreshed one. True: call stays in the

@@ -21,7 +21,7 @@ int rpc_table_init(struct rpc_table *t)
 	if (!t->slot)
 		return -ENOMEM;
 	t->cap = CAP_START;
-	t->count = 0;
+	atomic_init(&t->count, 0);
 	t->senders = 0;
 	/* So a restarted client does not reuse XIDs of a server's duplicate request cache. */
 	if (getrandom(&t->next_xid, sizeof(t->next_xid), GRND_NONBLOCK) < 0)
@@ -54,13 +54,15 @@ static int table_grow_locked(struct rpc_table *t) REQUIRES(t->lock)
 
 int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock)
 {
-	if (t->count >= t->cap / 2 && table_grow_locked(t) < 0)
+	uint32_t n = rpc_table_count(t);
+
+	if (n >= t->cap / 2 && table_grow_locked(t) < 0 && n == t->cap)
 		return -ENOMEM;
 	while (t->slot[t->next_xid & (t->cap - 1)])
 		t->next_xid++;
 	call->xid = t->next_xid++;
 	t->slot[call->xid & (t->cap - 1)] = call;
-	t->count++;
+	atomic_store_explicit(&t->count, n + 1, memory_order_relaxed);
 	return 0;
 }
 
@@ -71,7 +73,7 @@ void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call) REQUIRE
 	if (*s != call)
 		return;
 	*s = NULL;
-	t->count--;
+	atomic_store_explicit(&t->count, rpc_table_count(t) - 1, memory_order_relaxed);
 	call->state = RPC_CALL_IDLE;
 }
 

@@ -29,7 +29,7 @@ struct rpc_table {
 	struct mutex lock;
 	struct rpc_call **slot GUARDED_BY(lock);
 	uint32_t cap GUARDED_BY(lock); /* a power of two */
-	uint32_t count GUARDED_BY(lock);
+	_Atomic uint32_t count;	       /* changes under lock */
 	uint32_t next_xid GUARDED_BY(lock);
 	_Atomic int senders; /* incremented under lock only */
 };
@@ -39,7 +39,13 @@ int rpc_table_init(struct rpc_table *t);
 /* No call is in it. */
 void rpc_table_fini(struct rpc_table *t);
 
-/* Gives call an XID and a place. 0, or -ENOMEM: it is not in the table. */
+/* The calls in the table. Any thread, without the lock. */
+static inline uint32_t rpc_table_count(const struct rpc_table *t)
+{
+	return atomic_load_explicit(&t->count, memory_order_relaxed);
+}
+
+/* Gives call an XID and a place. 0, or -ENOMEM: the table is full, and call is not in it. */
 int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock);
 /* Takes call out, if it is there; then its state is IDLE. */
 void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call) REQUIRES(t->lock);

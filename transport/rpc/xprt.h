@@ -81,6 +81,8 @@ struct rpc_xprt_ops {
 	/* The peer keeps this side's state for s seconds after a restart: the connection's end is
 	 * to be noticed in time. Any thread. NULL: there is no such means. */
 	void (*lease)(struct rpc_xprt *x, unsigned s);
+	/* The TCP socket that carries x, for silence.h. NULL, or -1: there is none. */
+	int (*tcp_fd)(struct rpc_xprt *x);
 	void (*destroy)(struct rpc_xprt *x); /* at the last unref */
 	bool keeps_port;		     /* rpc_xprt_keeps_port() */
 };

@@ -342,6 +342,11 @@ static void tcp_lease(struct rpc_xprt *x, unsigned s)
 	keepalive_set(t->fd, &k);
 }
 
+static int tcp_fd(struct rpc_xprt *x)
+{
+	return tcp_conn_of(x)->fd;
+}
+
 const struct rpc_xprt_ops tcp_ops = {
 	.establish = tcp_establish,
 	.send_call = tcp_send_call,
@@ -352,6 +357,7 @@ const struct rpc_xprt_ops tcp_ops = {
 	.shutdown = tcp_shutdown,
 	.keeps = tcp_keeps,
 	.lease = tcp_lease,
+	.tcp_fd = tcp_fd,
 	.destroy = tcp_destroy,
 	.keeps_port = true,
 };

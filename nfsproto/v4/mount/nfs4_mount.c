@@ -11,7 +11,7 @@
 
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)
 {
-	nfs4_task_bind(op, nfs4_server_pick(c->srv), &c->user, kind);
+	nfs4_task_bind(op, nfs4_server_conn(c->srv), &c->user, kind);
 }
 
 int nfs4_mount_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms)

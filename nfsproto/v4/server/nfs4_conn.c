@@ -10,38 +10,60 @@
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 
-static void tell_users(struct nfs4_conn *conn, enum nfs_connection what)
+static void tell_users_locked(struct nfs4_server *srv, enum nfs_connection what)
+	REQUIRES(srv->cb.lock)
 {
-	struct nfs4_server *srv = conn->srv;
 	struct nfs4_user *u;
 
-	mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
 	TAILQ_FOREACH (u, &srv->users, link)
 		if (u->up->connection)
 			u->up->connection(u, what);
-	mutex_unlock(&srv->cb.lock);
 }
 
 static void reconnected(void *ctx)
 {
-	nfs4_state_unbound(ctx);
-	tell_users(ctx, NFS_CONNECTION_BACK);
+	struct nfs4_conn *conn = ctx;
+	struct nfs4_server *srv = conn->srv;
+
+	nfs4_state_unbound(conn);
+	mutex_lock(&srv->cb.lock); /* no user leaves meanwhile */
+	if (nfs_links_back(&srv->links))
+		tell_users_locked(srv, NFS_CONNECTION_BACK);
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void lost(void *ctx)
 {
-	tell_users(ctx, NFS_CONNECTION_LOST);
+	struct nfs4_server *srv = ((struct nfs4_conn *)ctx)->srv;
+
+	mutex_lock(&srv->cb.lock);
+	tell_users_locked(srv, nfs_links_lost(&srv->links));
+	mutex_unlock(&srv->cb.lock);
 }
 
 static void answers(void *ctx, bool yes)
 {
-	tell_users(ctx, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
+	struct nfs4_server *srv = ((struct nfs4_conn *)ctx)->srv;
+
+	mutex_lock(&srv->cb.lock);
+	tell_users_locked(srv, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
+	mutex_unlock(&srv->cb.lock);
+}
+
+static void add(struct nfs4_server *srv, struct rpc_client *rpc)
+{
+	mutex_lock(&srv->cb.lock);
+	srv->links.n++;
+	mutex_unlock(&srv->cb.lock);
+	srv->conn[srv->nconns].rpc = rpc;
+	srv->rpcs[srv->nconns++] = rpc;
 }
 
 int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
 {
-	struct nfs4_conn *conn = &srv->conn[srv->nconns];
-	struct rpc_client_params rp = {
+	struct rpc_client *rpc;
+
+	srv->rp = (struct rpc_client_params){
 		.prog = NFS4_PROGRAM,
 		.vers = NFS4_VERSION,
 		.cb_prog = NFS4_CB_PROGRAM,
@@ -50,19 +72,45 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		.reconnected = reconnected,
 		.lost = lost,
 		.answers = p->upcalls && p->upcalls->connection ? answers : NULL,
-		.ctx = conn,
+		.ctx = &srv->conn[0],
+		.paths = srv->conns_wanted > 1 ? &srv->paths : NULL,
 	};
-
-	conn->rpc = nfs_connect(p, &rp, e);
-	if (!conn->rpc)
+	rpc = nfs_connect(p, &srv->rp, e);
+	srv->rp.peer_name = srv->name; /* p goes after the mount */
+	if (!rpc)
 		return -1;
-	srv->nconns++;
+	add(srv, rpc);
 	return 0;
+}
+
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
+{
+	struct rpc_client_params rp = srv->rp;
+	struct rpc_client *rpc;
+
+	rp.ctx = &srv->conn[srv->nconns];
+	rp.peer = a->ss;
+	rp.peer_len = a->len;
+	rp.first_ms = ms;
+	rpc = rpc_client_new(&rp, e);
+	if (!rpc)
+		return -1;
+	rpc_client_hold_back(rpc, true);
+	add(srv, rpc);
+	return 0;
+}
+
+void nfs4_conn_drop(struct nfs4_server *srv)
+{
+	rpc_client_free(srv->conn[--srv->nconns].rpc);
+	mutex_lock(&srv->cb.lock);
+	srv->links.n--;
+	mutex_unlock(&srv->cb.lock);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)
 {
 	while (srv->nconns > 0)
-		rpc_client_free(srv->conn[--srv->nconns].rpc);
+		nfs4_conn_drop(srv);
 	nfs4_task_pump(srv);
 }

@@ -8,9 +8,13 @@
 
 #include "nfsproto/v4/server/nfs4_server.h"
 
-/* Makes one more connection, which is not bound to a session. 0, or -1 with *e set, as
- * nfs_connect(). */
+/* Makes the first connection. 0, or -1 with *e set, as nfs_connect(). */
 int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* Makes one more connection, to a. It is not bound to the session. 0, or -1 with *e set. Blocks for
+ * ms at most. */
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e);
+/* Ends the last connection. */
+void nfs4_conn_drop(struct nfs4_server *srv);
 /* Ends all calls under way. */
 void nfs4_conn_free_all(struct nfs4_server *srv);
 

@@ -14,6 +14,7 @@
 #include "transport/clock.h"
 
 #define PROBE_NS (100 * NFS4_MSEC)
+#define BIND_NS	 (1 * NFS4_SEC) /* before the next attempt to bind a connection */
 #define CHECK_NS (1 * NFS4_SEC) /* before the next attempt at state that could not be checked */
 
 static void renew_done(struct nfs_op *op)
@@ -53,6 +54,36 @@ static void see_to_users(struct nfs4_server *srv)
 	mutex_unlock(&srv->slots.lock);
 }
 
+/* The next work that has a time, if it is due at now; *next is when to look again. */
+static uint32_t timed_work_locked(struct nfs4_server *srv, uint64_t now, uint64_t *next)
+	REQUIRES(srv->slots.lock)
+{
+	uint32_t todo = 0;
+
+	if (srv->check_ns && srv->check_ns <= now) {
+		srv->check_ns = 0;
+		todo |= NFS4_TODO_CHECK;
+	}
+	if (srv->bind_ns && srv->bind_ns <= now) {
+		srv->bind_ns = 0;
+		todo |= NFS4_TODO_BIND;
+	}
+	if (srv->check_ns && srv->check_ns < *next)
+		*next = srv->check_ns;
+	if (srv->bind_ns && srv->bind_ns < *next)
+		*next = srv->bind_ns;
+	return todo;
+}
+
+static void bind_all(struct nfs4_server *srv)
+{
+	bool bound = nfs4_recover_bind(srv);
+
+	mutex_lock(&srv->slots.lock);
+	srv->bind_ns = bound ? 0 : clock_ns() + BIND_NS;
+	mutex_unlock(&srv->slots.lock);
+}
+
 /* Does one thing that is due; false if nothing is, then *next is when to look again. */
 static bool work_once(struct nfs4_server *srv, uint64_t *next)
 {
@@ -84,15 +115,10 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	op = TAILQ_FIRST(&srv->delayed);
 	todo = srv->todo;
 	srv->todo = 0;
-	if (srv->check_ns && srv->check_ns <= now) {
-		srv->check_ns = 0;
-		todo |= NFS4_TODO_CHECK;
-	}
+	*next = op && op->due_ns < user_due ? op->due_ns : user_due;
+	todo |= timed_work_locked(srv, now, next);
 	if (srv->slots.ndoubtful && srv->probe_ns <= now && srv->slots.gate_open)
 		todo |= NFS4_TODO_PROBE;
-	*next = op && op->due_ns < user_due ? op->due_ns : user_due;
-	if (srv->check_ns && srv->check_ns < *next)
-		*next = srv->check_ns;
 	if (srv->slots.ndoubtful && srv->slots.gate_open && srv->probe_ns < *next)
 		*next = srv->probe_ns;
 	if (!todo && !srv->renewing && srv->slots.gate_open) {
@@ -115,7 +141,7 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	if (todo & NFS4_TODO_GATE)
 		nfs4_recover_session(srv, todo);
 	if (todo & NFS4_TODO_BIND)
-		nfs4_recover_bind(srv);
+		bind_all(srv);
 	if (todo & NFS4_TODO_PROBE)
 		nfs4_recover_probe(srv);
 	if (todo & (NFS4_TODO_REVOKED | NFS4_TODO_CHECK))

@@ -14,6 +14,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
+#define BIND_MS	 2000u	/* likewise, to bind one of several connections */
 #define STEP_MS	 60000u /* most time for one step before the next attempt */
 #define RETRY_NS (1 * NFS4_SEC)
 #define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled and delayed ops wait no longer than so */
@@ -154,14 +155,25 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	log_info("%s: the session is established again", srv->name);
 	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
-	for (unsigned i = 1; i < srv->nconns; i++) { /* CREATE_SESSION has bound the first */
-		atomic_store_explicit(&srv->conn[i].unbound, true, memory_order_relaxed);
-		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
-	}
 	if (!(srv->todo & NFS4_TODO_GATE))
 		nfs4_slots_open_locked(&srv->slots);
 	mutex_unlock(&srv->slots.lock);
 	nfs4_task_kick(srv);
+}
+
+/* A connection among several may be lost again at any moment, and its BIND_CONN_TO_SESSION cannot
+ * take another. The state manager has other work. */
+static unsigned bind_ms(const struct nfs4_server *srv)
+{
+	return srv->nconns > 1 ? BIND_MS : STEP_MS;
+}
+
+/* conn is to be bound later, and held back until then. */
+static void bind_later(struct nfs4_conn *conn)
+{
+	mutex_lock(&conn->srv->slots.lock);
+	nfs4_server_unbound_locked(conn, true);
+	mutex_unlock(&conn->srv->slots.lock);
 }
 
 static void bind_conn(struct nfs4_conn *conn)
@@ -169,17 +181,32 @@ static void bind_conn(struct nfs4_conn *conn)
 	struct nfs4_server *srv = conn->srv;
 	struct nfs4_sync s;
 
-	if (nfs4_sync_bind(conn, &s, STEP_MS) == 0)
+	if (srv->nconns > 1 && !rpc_client_is_up(conn->rpc))
+		return; /* reconnected() asks again */
+	if (nfs4_sync_bind(conn, &s, bind_ms(srv)) == 0) {
+		conn->refused = 0;
 		return;
-	if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
+	}
+	/* A server that refuses a fresh session, too, is another one by now. conn stays held
+	 * back. */
+	if ((s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION) &&
+		srv->nconns > 1 && conn->refused++)
+		log_warn("%s: connection %td leads to a server without the session", srv->name,
+			conn - srv->conn + 1);
+	else if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
 		nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (s.status)
 		log_ctrl("%s: BIND_CONN_TO_SESSION was answered %s", srv->name,
 			nfs4_status_name(s.status));
+	if (srv->nconns > 1 &&
+		(!s.status || s.status == NFS4ERR_DELAY || s.status == NFS4ERR_GRACE))
+		bind_later(conn);
 }
 
-void nfs4_recover_bind(struct nfs4_server *srv)
+bool nfs4_recover_bind(struct nfs4_server *srv)
 {
+	bool later = false;
+
 	for (unsigned i = 0; i < srv->nconns; i++) {
 		bool unbound;
 
@@ -189,7 +216,9 @@ void nfs4_recover_bind(struct nfs4_server *srv)
 		mutex_unlock(&srv->slots.lock);
 		if (unbound)
 			bind_conn(&srv->conn[i]);
+		later |= atomic_load_explicit(&srv->conn[i].unbound, memory_order_relaxed);
 	}
+	return !later;
 }
 
 /* --- doubtful slots ------------------------------------------------------------------------ */

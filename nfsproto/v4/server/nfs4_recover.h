@@ -17,7 +17,8 @@
 #include "nfsproto/v4/server/nfs4_server.h"
 
 void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo);
-void nfs4_recover_bind(struct nfs4_server *srv);
+/* Binds the unbound connections. False: one could not be bound for now. */
+bool nfs4_recover_bind(struct nfs4_server *srv);
 void nfs4_recover_probe(struct nfs4_server *srv);
 /* Does status, of an attempt to get state again, leave the state undecided? */
 bool nfs4_recover_undecided(uint32_t status);

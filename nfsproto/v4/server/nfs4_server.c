@@ -51,22 +51,30 @@ void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds)
 	atomic_init(&srv->renewed_ns, clock_ns());
 	atomic_init(&srv->next_owner, 1);
 	atomic_init(&srv->refs, 1);
-	atomic_init(&srv->next_conn, 0);
 	atomic_init(&srv->lease_s, NFS4_LEASE_S);
 	srv->conns_wanted = 1;
+	rpc_paths_init(&srv->paths);
 	nfs4_cb_init(&srv->cb);
 	for (unsigned i = 0; i < NFS4_CONNS; i++) {
 		srv->conn[i].srv = srv;
-		srv->conn[i].back = i == 0;
 		atomic_init(&srv->conn[i].unbound, false);
 	}
 }
 
 void nfs4_server_finish(struct nfs4_server *srv)
 {
+	rpc_paths_finish(&srv->paths);
 	nfs4_cb_finish(&srv->cb);
 	pthread_cond_destroy(&srv->wake);
 	nfs4_slots_finish(&srv->slots);
+}
+
+/* The connections that p asks for, at most. */
+static unsigned connections(const struct nfs_mount_params *p)
+{
+	unsigned n = p->nconnect > p->max_connect ? p->nconnect : p->max_connect;
+
+	return n < 1 ? 1 : n > NFS4_CONNS ? NFS4_CONNS : n;
 }
 
 struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const struct nfs4_kind *kinds)
@@ -82,26 +90,47 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	srv->cred = p->cred;
 	snprintf(srv->name, sizeof(srv->name), "%s", p->host);
 	srv->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;
+	srv->slots_wanted *= connections(p);
 	if (srv->slots_wanted > NFS4_MAX_SLOTS)
 		srv->slots_wanted = NFS4_MAX_SLOTS;
 	nfs4_server_init(srv, kinds);
+	srv->conns_wanted = connections(p);
 	return srv;
 }
 
-struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv)
+struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 {
-	unsigned n = srv->nconns, at;
-
-	if (n <= 1)
-		return &srv->conn[0];
-	at = atomic_fetch_add_explicit(&srv->next_conn, 1, memory_order_relaxed);
-	for (unsigned i = 0; i < n; i++) {
-		struct nfs4_conn *conn = &srv->conn[(at + i) % n];
-
-		if (!atomic_load_explicit(&conn->unbound, memory_order_relaxed))
-			return conn;
-	}
+	for (unsigned i = 0; i < srv->nconns; i++)
+		if (rpc_client_is_up(srv->conn[i].rpc))
+			return &srv->conn[i];
 	return &srv->conn[0];
+}
+
+static struct nfs4_conn *conn_of(struct nfs4_server *srv, const struct rpc_client *rpc)
+{
+	for (unsigned i = 0; i < srv->nconns; i++)
+		if (srv->conn[i].rpc == rpc)
+			return &srv->conn[i];
+	return &srv->conn[0];
+}
+
+struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv, const struct nfs_op *op)
+{
+	if (srv->nconns <= 1)
+		return &srv->conn[0];
+	return conn_of(srv, rpc_paths_pick(&srv->paths, nfs_links_large(op)));
+}
+
+struct nfs4_conn *nfs4_server_carrier(struct nfs4_server *srv, const struct rpc_call *call)
+{
+	return conn_of(srv, call->client);
+}
+
+void nfs4_server_unbound_locked(struct nfs4_conn *conn, bool unbound)
+{
+	atomic_store_explicit(&conn->unbound, unbound, memory_order_relaxed);
+	if (conn->rpc)
+		rpc_client_hold_back(conn->rpc, unbound);
 }
 
 /* --- references and users ------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
  *     nfs4_manager      the state manager's thread: lease, time, work
  *     nfs4_cb_run       the callback service
  *     nfs4_conn         making and ending connections
+ *     nfs4_trunk        further connections
  *     nfs4_session      establishing client ID and session, and giving both back
  *     nfs4_join         joining a server and leaving it
  *
@@ -40,10 +41,11 @@
  * has left. The state manager visits one user after the other (nfs4_state_visit()). A user that
  * wants to leave calls nfs4_user_quit(), is visited no more, and waits for a visit to end.
  *
- * Connections. All connections to one server are bound to the one session. The first connection
- * made client ID and session, has the backchannel, and carries the blocking calls of the server and
- * its users (nfs4_sync.h). Ops of users are spread over all bound connections (nfs4_server_pick()).
- * When a lost connection is back, the state manager binds it anew.
+ * Connections. All connections to one server are bound to the one session, each for both
+ * directions: the server calls back over any of them. Ops are spread over the bound connections
+ * (nfs4_server_pick()). A call whose connection is lost goes over another at once (rpc_paths.h), in
+ * the same slot and with the same sequence id, so the server executes it once. When a lost
+ * connection is back, the state manager binds it anew, before ops use it.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_SERVER_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_SERVER_H
@@ -51,24 +53,32 @@
 #include <stdatomic.h>
 
 #include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_links.h"
 #include "nfsproto/v4/server/nfs4_cb.h"
 #include "nfsproto/v4/server/nfs4_kind.h"
 #include "nfsproto/v4/server/nfs4_slots.h"
 #include "nfsproto/v4/server/nfs4_user.h"
+#include "transport/rpc/rpc_paths.h"
 
 #define NFS4_MSEC  1000000ull
 #define NFS4_SEC   1000000000ull
-#define NFS4_CONNS 4u /* connections to one server, at most */
+#define NFS4_CONNS ((unsigned)RPC_PATHS_MAX)
 
 #define NFS4_LEASE_S 15u /* until the server's is known */
 
 /* --- connections --------------------------------------------------------------------------- */
 
+/* An opaque value of the server's, or none (len 0). */
+struct nfs4_kept {
+	uint32_t len;
+	uint8_t data[NFS4_OPAQUE_LIMIT];
+};
+
 struct nfs4_conn {
-	struct nfs4_server *srv; /* constant */
-	struct rpc_client *rpc;	 /* constant once connected */
-	bool back;		 /* constant: has the backchannel */
-	atomic_bool unbound;	 /* changes under slots.lock: must be bound to the session */
+	struct nfs4_server *srv;	/* constant */
+	struct rpc_client *_Atomic rpc; /* constant once connected */
+	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
+	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */
@@ -107,14 +117,17 @@ struct nfs4_server {
 	char major_id[128]; /* so_major_id, printable */
 	uint8_t verf[NFS4_VERIFIER_SIZE];
 	uint32_t slots_wanted;
-	unsigned conns_wanted; /* 1 */
+	unsigned conns_wanted;
 	uint32_t request_max,
 		response_max; /* bytes, of the first session; later sessions have the same */
 	struct nfs4_conn conn[NFS4_CONNS];
+	struct rpc_client *rpcs[NFS4_CONNS]; /* of each connection */
 	unsigned nconns;
+	struct rpc_client_params rp; /* of the first connection, for more */
+	struct rpc_paths paths;	     /* all connections, if there may be several */
+	struct nfs_links links GUARDED_BY(cb.lock);
 
 	atomic_uint refs;
-	atomic_uint next_conn;	       /* connections that ops are spread over */
 	atomic_uint lease_s;	       /* as the last user has told: nfs4_server_lease() */
 	TAILQ_HEAD(, nfs4_user) users; /* changes under cb.lock and slots.lock */
 
@@ -124,6 +137,8 @@ struct nfs4_server {
 	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
 	bool create_misordered; /* the server expects another csa_sequence */
 	struct nfs4_sessionid session;
+	struct nfs4_kept owner_major, scope; /* as EXCHANGE_ID told them */
+	uint64_t owner_minor;
 	bool have_clientid, have_session, confirmed;
 	char refused[400]; /* why a session was refused, as a sentence; or empty */
 	struct nfs4_channel_attrs fore;
@@ -148,6 +163,8 @@ struct nfs4_server {
 	uint64_t revoked_ns GUARDED_BY(slots.lock);
 	/* when users must check their state again; 0: not */
 	uint64_t check_ns GUARDED_BY(slots.lock);
+	/* when connections that could not be bound are tried again; 0: none */
+	uint64_t bind_ns GUARDED_BY(slots.lock);
 	uint64_t probe_ns GUARDED_BY(slots.lock);
 	bool renewing GUARDED_BY(slots.lock);	 /* renew is under way */
 	bool poll_wanted GUARDED_BY(slots.lock); /* a user may have work that is due */
@@ -180,13 +197,15 @@ struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
  * and tests. */
 void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds);
 void nfs4_server_finish(struct nfs4_server *srv);
-/* The connection with the backchannel, for calls that a thread waits for. */
-static inline struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
-{
-	return &srv->conn[0];
-}
-/* The connection for the next op that may use any: the only place that chooses a connection. */
-struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv);
+/* A connection for calls that a thread waits for: the first that is up, else the first. */
+struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv);
+/* The connection for op's next call: the only place that spreads ops over connections. */
+struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv, const struct nfs_op *op);
+/* The connection that carried call, which has ended. */
+struct nfs4_conn *nfs4_server_carrier(struct nfs4_server *srv, const struct rpc_call *call);
+/* Notes whether conn must be bound to the session before ops use it. */
+void nfs4_server_unbound_locked(struct nfs4_conn *conn, bool unbound)
+	REQUIRES(conn->srv->slots.lock);
 
 /* Is the visited user u about to leave? */
 bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)

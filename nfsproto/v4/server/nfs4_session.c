@@ -16,6 +16,7 @@
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
+#include "nfsproto/v4/server/nfs4_trunk.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -206,30 +207,6 @@ static int establish(struct nfs4_server *srv, unsigned connect_ms, struct err *e
 	return err_set(e, one.kind, "%s", one.msg);
 }
 
-/* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
-static void connect_more(struct nfs4_server *srv, const struct nfs_mount_params *p)
-{
-	while (srv->nconns < srv->conns_wanted && srv->nconns < NFS4_CONNS) {
-		struct nfs4_conn *conn = &srv->conn[srv->nconns];
-		struct err e = {.kind = ERR_NONE};
-		struct nfs4_sync s;
-
-		if (nfs4_conn_new(srv, p, &e)) {
-			log_info("%s: connection %u cannot be made: %s", srv->name, srv->nconns,
-				e.msg);
-			return;
-		}
-		if (nfs4_sync_bind(conn, &s, p->connect_ms) == 0)
-			continue;
-		log_info("%s: connection %td cannot be bound to the session: %s", srv->name,
-			conn - srv->conn,
-			s.status ? nfs4_status_name(s.status) : strerror(-s.op.error));
-		rpc_client_free(conn->rpc);
-		srv->nconns--;
-		return;
-	}
-}
-
 int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
 {
 	int rc;
@@ -238,7 +215,7 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
 		return -1;
 	srv->request_max = srv->fore.maxrequestsize;
 	srv->response_max = srv->fore.maxresponsesize;
-	connect_more(srv, p);
+	nfs4_trunk_connect(srv, p);
 	rc = nfs4_manager_start(srv);
 	if (rc)
 		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));

@@ -5,9 +5,11 @@
  */
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/quote.h"
@@ -39,9 +41,31 @@ void nfs4_put_op_exchange_id(struct nfs4_server *srv, struct nfs_op *op, struct 
 	nfs4_comp_count(k, OP_EXCHANGE_ID, 0);
 }
 
-static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_opaque *major)
+static void keep(struct nfs4_kept *k, const struct nfs4_opaque *o)
 {
-	snprintf(srv->major_id, sizeof(srv->major_id), "%.127s", QUOTE(major->data, major->len));
+	k->len = o->len < sizeof(k->data) ? o->len : sizeof(k->data);
+	memcpy(k->data, o->data, k->len);
+}
+
+static bool is_kept(const struct nfs4_kept *k, const struct nfs4_opaque *o)
+{
+	return k->len == o->len && !memcmp(k->data, o->data, k->len);
+}
+
+static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_exchange_id_res *r)
+{
+	keep(&srv->owner_major, &r->server_major_id);
+	keep(&srv->scope, &r->server_scope);
+	srv->owner_minor = r->server_minor_id;
+	if (!srv->major_id[0])
+		snprintf(srv->major_id, sizeof(srv->major_id), "%.127s",
+			QUOTE(r->server_major_id.data, r->server_major_id.len));
+}
+
+static bool is_server_owner(const struct nfs4_server *srv, const struct nfs4_exchange_id_res *r)
+{
+	return is_kept(&srv->owner_major, &r->server_major_id) &&
+	       is_kept(&srv->scope, &r->server_scope) && srv->owner_minor == r->server_minor_id;
 }
 
 enum nfs_outcome nfs4_get_op_exchange_id(
@@ -58,15 +82,18 @@ enum nfs_outcome nfs4_get_op_exchange_id(
 	s->u.exchange_id.clientid = res.clientid;
 	s->u.exchange_id.sequence = res.sequenceid;
 	s->u.exchange_id.flags = res.flags;
-	if (!srv->major_id[0])
-		keep_server_owner(srv, &res.server_major_id);
+	s->u.exchange_id.same = is_server_owner(srv, &res);
+	if (!s->u.exchange_id.compare)
+		keep_server_owner(srv, &res);
 	return NFS_DONE;
 }
 
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms)
 {
-	int rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
+	int rc;
 
+	s->u.exchange_id.compare = false;
+	rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
 	if (rc)
 		return rc;
 	srv->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) &&
@@ -79,6 +106,23 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	srv->create_misordered = false;
 	srv->have_clientid = true;
 	return 0;
+}
+
+int nfs4_sync_same_server(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms)
+{
+	struct nfs4_server *srv = conn->srv;
+	int rc;
+
+	s->u.exchange_id.compare = true;
+	rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, s, NFS4_K_EXCHANGE_ID, timeout_ms);
+	if (rc)
+		return rc;
+	if (s->op.be.v4.conn != conn)
+		return -ENOTCONN; /* conn was lost, and another carried the call */
+	return s->u.exchange_id.same && s->u.exchange_id.clientid == srv->clientid &&
+			       (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R)
+		       ? 0
+		       : -EXDEV;
 }
 
 /* --- CREATE_SESSION ------------------------------------------------------------------------ */
@@ -165,6 +209,11 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 		return rc;
 	mutex_lock(&srv->slots.lock);
 	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
+	/* CREATE_SESSION has bound its own connection (RFC 8881 18.36.3) */
+	for (unsigned i = 0; i < srv->nconns; i++)
+		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != s->op.be.v4.conn);
+	if (srv->nconns > 1)
+		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
 	mutex_unlock(&srv->slots.lock);
 	return 0;
 }
@@ -175,7 +224,7 @@ void nfs4_put_op_bind(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_bind_conn_to_session_args a = {
 		.session = srv->session,
-		.dir = op->be.v4.conn->back ? CDFC4_FORE_OR_BOTH : CDFC4_FORE,
+		.dir = CDFC4_FORE_OR_BOTH,
 	};
 
 	nfs4_put_bind_conn_to_session_args(k->x, &a);
@@ -193,14 +242,23 @@ enum nfs_outcome nfs4_get_op_bind(struct nfs4_server *srv, struct nfs_op *op, st
 		memcmp(&res.session, &srv->session, sizeof(res.session)) != 0)
 		return nfs_failed(op, -EBADMSG);
 	log_ctrl("%s: connection %td is bound to the session%s", srv->name,
-		op->be.v4.conn - srv->conn,
+		op->be.v4.conn - srv->conn + 1,
 		res.dir == CDFS4_FORE ? ", but not to its backchannel" : "");
 	return NFS_DONE;
 }
 
 int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms)
 {
-	return nfs4_sync_run_as(conn, NULL, &conn->srv->cred, NULL, s, NFS4_K_BIND, timeout_ms);
+	struct nfs4_server *srv = conn->srv;
+	int rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, s, NFS4_K_BIND, timeout_ms);
+
+	if (rc)
+		return rc;
+	mutex_lock(&srv->slots.lock);
+	if (!atomic_load_explicit(&conn->unbound, memory_order_relaxed)) /* lost again meanwhile */
+		nfs4_server_unbound_locked(conn, false);
+	mutex_unlock(&srv->slots.lock);
+	return 0;
 }
 
 void nfs4_put_op_destroy_session(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)

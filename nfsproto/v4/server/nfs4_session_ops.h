@@ -20,7 +20,10 @@ NFS4_OWN_KINDS(NFS4_SKIP, CODERS)
 /* The calls. All return as nfs4_sync_run(), s->status set; the first two set srv's members. */
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
-/* BIND_CONN_TO_SESSION. */
+/* Asks by EXCHANGE_ID whether conn leads to the server that has the session (RFC 8881 section
+ * 2.10.5.1). 0: it does; -EXDEV: it leads to another; other errors: not known. */
+int nfs4_sync_same_server(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms);
+/* BIND_CONN_TO_SESSION. On success ops may use conn. */
 int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms);
 
 #endif

@@ -74,7 +74,7 @@ void nfs4_state_poll(struct nfs4_server *srv)
 void nfs4_state_unbound(struct nfs4_conn *conn)
 {
 	mutex_lock(&conn->srv->slots.lock);
-	atomic_store_explicit(&conn->unbound, true, memory_order_relaxed);
+	nfs4_server_unbound_locked(conn, true);
 	nfs4_state_want_locked(conn->srv, NFS4_TODO_BIND);
 	mutex_unlock(&conn->srv->slots.lock);
 }
@@ -116,10 +116,9 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns)
 	fresh = flags & ~srv->flags_seen;
 	srv->flags_seen |= flags;
 	if (fresh & (SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION)) {
+		/* not held back: ops may use a connection without a backchannel */
 		for (unsigned i = 0; i < srv->nconns; i++)
-			if (srv->conn[i].back)
-				atomic_store_explicit(
-					&srv->conn[i].unbound, true, memory_order_relaxed);
+			atomic_store_explicit(&srv->conn[i].unbound, true, memory_order_relaxed);
 		todo |= NFS4_TODO_BIND;
 	}
 	if (fresh & SEQ4_STATUS_BACKCHANNEL_FAULT)

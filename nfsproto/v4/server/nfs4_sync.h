@@ -30,8 +30,10 @@ struct nfs4_sync {
 	/* in and out, by kind */
 	union {
 		struct {
+			bool compare; /* in: keep nothing of the server's owner */
 			uint64_t clientid;
 			uint32_t sequence, flags;
+			bool same; /* with compare: owner and scope are those that are kept */
 		} exchange_id;
 		struct {
 			const char *path;  /* names separated by one '/', no leading one */

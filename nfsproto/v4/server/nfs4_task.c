@@ -17,6 +17,7 @@
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind)
 {
 	memset(&op->be, 0, sizeof(op->be));
+	op->be.v4.srv = conn->srv;
 	op->be.v4.conn = conn;
 	op->be.v4.user = u;
 	op->be.v4.kind = (uint8_t)kind;

@@ -35,8 +35,10 @@
  * SENDING to SENT is made without the lock, by compare-and-swap, for speed. A canceller changes
  * SENDING to ABORTED in the same way, and one of the two wins.
  *
- * Every op knows its connection (be.v4.conn), through the connection its server, and its user
- * (be.v4.user; NULL: the op is the server's own). nfs4_task_bind() sets both before any other step.
+ * Every op knows its server, and its user (be.v4.user; NULL: the op is the server's own).
+ * nfs4_task_bind() sets both before any other step. The connection (be.v4.conn) is chosen for each
+ * call, but that of a sync op is the caller's choice. Only the thread that makes the call or reads
+ * the reply looks at the connection: while the call is under way, the transport may move it.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TASK_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_TASK_H
@@ -68,7 +70,7 @@ enum nfs4_task_state {	/* nfs_op.be.v4.state, under slots.lock but for nfs4_task
 
 static inline struct nfs4_server *nfs4_task_server(const struct nfs_op *op)
 {
-	return op->be.v4.conn->srv;
+	return op->be.v4.srv;
 }
 
 static inline const struct nfs4_kind *nfs4_task_kind(const struct nfs_op *op)

@@ -104,6 +104,8 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 
 	if (out != NFS_DONE)
 		return out;
+	if (!(op->be.v4.flags & NFS4_F_PRIV))
+		op->be.v4.conn = nfs4_server_pick(srv, op);
 	rc = rpc_call_init(&op->call, op->be.v4.conn->rpc, task_args_room(op));
 	if (rc)
 		return nfs_failed(op, rc);
@@ -116,6 +118,7 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 	op->call.proc = NFS4_PROC_COMPOUND;
 	op->call.cred = op->cred;
 	op->call.done = task_replied;
+	op->call.stays = op->be.v4.kind == NFS4_K_BIND;
 	nfs4_comp_begin(&k, &op->call.args, srv->minor);
 	if (op->slot)
 		task_put_sequence(srv, op, &k, highest);
@@ -303,6 +306,8 @@ static void task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	uint32_t highest = 0;
 	int rc = nfs4_task_reply_begin(op, error, res, &a);
 
+	if (srv->nconns > 1)
+		op->be.v4.conn = nfs4_server_carrier(srv, call);
 	mutex_lock(&srv->slots.lock);
 	nfs4_task_state_locked(op, NFS4_T_ENDING);
 	if (rc == -ECANCELED && nfs4_task_stopping_locked(op))

@@ -130,6 +130,29 @@ static void every_sample_has_a_head(void **state)
 	assert_true(samples > REPORT_NUMBERS / 2);
 }
 
+static void each_of_several_connections_is_shown(void **state)
+{
+	report.number[REPORT_CONNECTIONS] = 2;
+	report.number[REPORT_CONNECTIONS_UP] = 1;
+	write_metrics();
+	has("# TYPE rnfs_connections gauge\nrnfs_connections{mountpoint=\"/m\"} 2");
+	has("rnfs_connections_up{mountpoint=\"/m\"} 1");
+	assert_null(strstr(text, "connection=")); /* only if the report lists each */
+	report.npaths = 2;
+	report.path[0].number[REPORT_PATH_UP] = 1;
+	report.path[1].number[REPORT_PATH_CALLS] = 5;
+	report.path[1].number[REPORT_PATH_PULLED_UP] = 7;
+	every_sample_has_a_head(state);
+	write_metrics();
+	has("# TYPE rnfs_connection_up gauge\n"
+	    "rnfs_connection_up{mountpoint=\"/m\",connection=\"1\"} 1\n"
+	    "rnfs_connection_up{mountpoint=\"/m\",connection=\"2\"} 0");
+	has("# TYPE rnfs_connection_rpc_calls_total counter\n"
+	    "rnfs_connection_rpc_calls_total{mountpoint=\"/m\",connection=\"1\"} 0\n"
+	    "rnfs_connection_rpc_calls_total{mountpoint=\"/m\",connection=\"2\"} 5");
+	has("rnfs_connection_write_copied_bytes_total{mountpoint=\"/m\",connection=\"2\"} 7");
+}
+
 static void without_counters_there_are_fewer(void **state)
 {
 	report.requests = report.operations = NULL;
@@ -149,6 +172,7 @@ int main(void)
 		TEST(buckets_are_cumulative),
 		TEST(labels_are_escaped),
 		TEST(every_sample_has_a_head),
+		TEST(each_of_several_connections_is_shown),
 		TEST(without_counters_there_are_fewer),
 	};
 

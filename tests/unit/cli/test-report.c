@@ -33,6 +33,8 @@ static void travels(void)
 	}
 	assert_memory_equal(a.text, b.text, sizeof(a.text));
 	assert_memory_equal(a.number, b.number, sizeof(a.number));
+	assert_memory_equal(a.path, b.path, sizeof(a.path));
+	assert_int_equal(a.npaths, b.npaths);
 	assert_memory_equal(a.requests, b.requests, sizeof(*a.requests));
 	assert_memory_equal(a.operations, b.operations, sizeof(*a.operations));
 }
@@ -59,6 +61,9 @@ static void fill(struct report *r)
 	}
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		r->number[i] = UINT64_MAX - i;
+	for (r->npaths = 0; r->npaths < REPORT_PATHS; r->npaths++)
+		for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
+			r->path[r->npaths].number[i] = UINT64_MAX - i - r->npaths;
 	fill_ops(r->requests, "A NAME");
 	fill_ops(r->operations, "");
 }
@@ -87,6 +92,8 @@ static void the_longest_answer_fits(void **state)
 			op->time.n[n] = UINT64_MAX;
 		op->queue = i < 27 ? op->time : op->queue;
 	}
+	a.npaths = REPORT_PATHS;
+	memset(a.path, 0xff, sizeof(a.path));
 	report_write(&a, &w);
 	assert_false(w.full);
 }
@@ -116,6 +123,25 @@ static void an_operation(void **state)
 	assert_true(op->time.n[7] == 8 && op->time.n[31] == 9);
 	assert_int_equal(histogram_count(&op->time), 17);
 	assert_int_equal(histogram_count(&op->queue), 0);
+}
+
+static void a_connection(void **state)
+{
+	char line[] = "connection 1 2 3 4 5 6 7 8 9 10 11 of-a-later-version";
+
+	report_clear(&b);
+	assert_true(report_read(&b, line));
+	assert_int_equal(b.npaths, 1);
+	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
+		assert_int_equal(b.path[0].number[i], i + 1);
+	for (unsigned i = 1; i <= REPORT_PATHS; i++) {
+		char more[] = "connection 0 0 0 0 0 0 0 0 0 0 0";
+
+		assert_true(report_read(&b, more) == (i < REPORT_PATHS));
+	}
+	assert_int_equal(b.npaths, REPORT_PATHS);
+	report_clear(&b);
+	assert_int_equal(b.npaths, 0);
 }
 
 static bool read_line(const char *line)
@@ -157,6 +183,10 @@ static void broken_lines_are_refused(void **state)
 	assert_false(read_line("request READ 1 2 3 4 5:6 0:0x"));
 	assert_false(read_line("request AAAAAAAAAAAAAAAAAAAAAAAA 1 2 3 4 5:6 0:0"));
 	assert_true(read_line("request AAAAAAAAAAAAAAAAAAAAAAA 1 2 3 4 5:6 0:0"));
+	assert_false(read_line("connection"));
+	assert_false(read_line("connection 1 2 3 4 5 6 7 8 9 10"));
+	assert_false(read_line("connection up 2 3 4 5 6 7 8 9 10 11"));
+	assert_int_equal(b.npaths, 0);
 	memset(line + strlen(line), 'x', REPORT_TEXT_MAX);
 	assert_false(read_line(line));
 }
@@ -188,6 +218,7 @@ int main(void)
 		cmocka_unit_test(the_longest_answer_fits),
 		cmocka_unit_test(a_reader_without_room_passes_over_counters),
 		cmocka_unit_test(an_operation),
+		cmocka_unit_test(a_connection),
 		cmocka_unit_test(news_are_passed_over),
 		cmocka_unit_test(broken_lines_are_refused),
 		cmocka_unit_test(states),

@@ -313,6 +313,16 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 	pthread_mutex_unlock(&c->lock);
 }
 
+bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
+	struct rpc_client_stats *stats)
+{
+	(void)c;
+	(void)i;
+	(void)info;
+	(void)stats;
+	return false;
+}
+
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 {
 	(void)c;

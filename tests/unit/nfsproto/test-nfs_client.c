@@ -23,7 +23,7 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
-	unsigned recalled, lost[3], attributes, connection[4];
+	unsigned recalled, lost[3], attributes, connection[5];
 	struct nfs_fh fh;
 	struct nfs_data_attr attr;
 	uint64_t asked;

@@ -319,6 +319,13 @@ static void lease(struct rpc_xprt *x, unsigned s)
 		c->prov->lease(c->pc, s);
 }
 
+static int tcp_fd(struct rpc_xprt *x)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	return c->prov->tcp_fd ? c->prov->tcp_fd(c->pc) : -1;
+}
+
 const struct rpc_xprt_ops rpcrdma_ops = {
 	.establish = establish,
 	.send_call = rpcrdma_send_call,
@@ -330,6 +337,7 @@ const struct rpc_xprt_ops rpcrdma_ops = {
 	.shutdown = shutdown_conn,
 	.keeps = keeps,
 	.lease = lease,
+	.tcp_fd = tcp_fd,
 	.destroy = destroy,
 };
 

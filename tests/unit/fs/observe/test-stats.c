@@ -71,12 +71,40 @@ static void counters_are_one_line(void **state)
 	assert_null(strstr(line, "GETATTR"));
 }
 
+static void each_of_several_connections_has_a_line(void **state)
+{
+	struct stats_snapshot now = {
+		.rpc = {.calls = 12, .bytes_pulled_up = 9},
+		.paths = 1,
+		.paths_up = 1,
+		.path[1] = {.info = {.connected = true, .credits = 32, .under_way = 1},
+			.rpc = {.calls = 5, .replies = 4, .reconnects = 2, .bytes_placed = 8}},
+	};
+	char line[1000];
+
+	stats_format(&now, line, sizeof(line));
+	assert_non_null(strstr(line, " rpc: calls=12 timeouts=0 reconnects=0 placed=0B copied=0B "
+				     "exposed=0B pulled_up=9B memory: "));
+	now.paths = 2;
+	stats_format(&now, line, sizeof(line));
+	assert_non_null(strstr(line, " pulled_up=9B connections=2 up=1 memory: "));
+	stats_format_path(&now, 0, line, sizeof(line));
+	assert_string_equal(line, "connection 1: lost calls=0 replies=0 under_way=0 credits=0 "
+				  "timeouts=0 reconnects=0 placed=0B copied=0B exposed=0B "
+				  "pulled_up=0B");
+	stats_format_path(&now, 1, line, sizeof(line));
+	assert_string_equal(line, "connection 2: up calls=5 replies=4 under_way=1 credits=32 "
+				  "timeouts=0 reconnects=2 placed=8B copied=0B exposed=0B "
+				  "pulled_up=0B");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_negotiated_is_one_line),
 		cmocka_unit_test(what_there_is_not_is_left_out),
 		cmocka_unit_test(counters_are_one_line),
+		cmocka_unit_test(each_of_several_connections_has_a_line),
 	};
 
 	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);

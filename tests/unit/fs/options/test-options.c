@@ -308,14 +308,15 @@ static void options_of_nfs_carry_over(void **state)
 	assert_null(o.notes);
 	assert_true(o.soft && o.gather);
 	assert_int_equal(WITH("nocto,softreval,fsc=tag,nordirplus,noresvport,clientaddr=::1,"
-			      "retrans=2,rdirplus=none,max_connect=4"),
+			      "retrans=2,rdirplus=none"),
 		0);
 	assert_string_equal(o.unused, "nocto, softreval, fsc, nordirplus, noresvport, clientaddr, "
-				      "rdirplus=none, max_connect, retrans (with hard)");
+				      "rdirplus=none, retrans (with hard)");
 	assert_null(o.notes);
 	assert_int_equal(WITH("nconnect=4"), 0);
-	assert_string_equal(
-		o.notes, "option nconnect=4 is not supported yet: one connection is used");
+	assert_int_equal(o.nconnect, 4);
+	assert_int_equal(WITH("max_connect=16"), 0);
+	assert_int_equal(o.max_connect, 16);
 	assert_int_equal(WITH("sec=krb5:sys"), 0);
 	assert_non_null(strstr(o.notes, "sec=sys is used"));
 	assert_int_equal(WITH("write=wait"), 0);

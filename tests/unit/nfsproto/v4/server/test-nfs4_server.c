@@ -84,11 +84,12 @@ static struct nfs_mount_params params(struct fix *f)
 static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *users, unsigned n)
 {
 	struct nfs_mount_params p = params(f);
-	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
+	struct nfs4_server *srv;
 	struct err e = {.kind = ERR_NONE};
 
+	p.nconnect = conns;
+	srv = nfs4_server_new(&p, nfs4_kinds);
 	assert_non_null(srv);
-	srv->conns_wanted = conns;
 	for (unsigned i = 0; i < n; i++) {
 		users[i].base.up = &upcalls;
 		nfs4_user_join(srv, &users[i].base);
@@ -370,13 +371,23 @@ static void ops_are_spread_over_connections_that_are_bound(void **state)
 	srv = start(f, 2, NULL, 0);
 	assert_int_equal(srv->nconns, 2);
 	assert_int_equal(f->srv.nbound, 2);
-	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
+	assert_int_equal(f->srv.bind_dir, CDFC4_FORE_OR_BOTH);
+	rpc_paths_stay(0);
 	f->nfs = nfs4_mount_on(srv, &p, &e);
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(fix_getattr(f), 0);
 	assert_true(f->srv.sequences[0] >= 4);
+	assert_int_equal(f->srv.sequences[1], 0); /* a thread stays with its connection */
+	rpc_paths_stay(1);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.sequences[1], 4);
+	mutex_lock(&srv->slots.lock);
+	nfs4_server_unbound_locked(&srv->conn[1], true);
+	mutex_unlock(&srv->slots.lock);
+	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.sequences[1], 4);
 	nfs4_server_unref(srv);
 	fix_unmount_clean(f);
@@ -400,10 +411,9 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	nfs4_state_unbound(&srv->conn[1]);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
-	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
-	/* the backchannel uses the first connection */
+	/* any connection may be the backchannel */
 	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
-	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 3));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE_OR_BOTH);
 	mean_lose_session(&f->srv);
@@ -412,7 +422,7 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.nbound, 2));
 	settle(srv);
 	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
-	assert_true(f->srv.count[OP_BIND_CONN_TO_SESSION] >= binds + 3);
+	assert_true(f->srv.count[OP_BIND_CONN_TO_SESSION] >= binds + 4);
 	nfs4_server_unref(srv);
 	fix_unmount_clean(f);
 }

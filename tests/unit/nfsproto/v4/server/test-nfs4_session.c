@@ -33,11 +33,11 @@ static struct nfs4_server *start(struct fix *f, unsigned conns, struct err *e)
 		.connect_ms = f->connect_ms,
 		.timeo_ms = 60000,
 		.retrans = 1,
+		.nconnect = conns,
 	};
 	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
 
 	assert_non_null(srv);
-	srv->conns_wanted = conns;
 	*e = (struct err){.kind = ERR_NONE};
 	return nfs4_server_start(srv, &p, e) ? nfs4_server_unref(srv) : srv;
 }

@@ -36,7 +36,6 @@ static int setup(void **state)
 	t->srv.create_seq = 3;
 	t->srv.slots_wanted = 64;
 	t->srv.session = session;
-	t->srv.conn[0].back = true;
 	nfs4_task_bind(&t->s.op, &t->srv.conn[0], NULL, NFS4_K_BIND);
 	strcpy(t->srv.name, "server");
 	strcpy(t->srv.owner, "owner");
@@ -268,15 +267,10 @@ static void a_connection_is_bound_to_this_session_only(void **state)
 	struct nfs4_bind_conn_to_session_res res = {.session = session, .dir = CDFS4_BOTH};
 	struct session *t = *state;
 
-	for (int i = 0; i < 2; i++) { /* only the first connection shall have the backchannel */
-		t->s.op.be.v4.conn = &t->srv.conn[i];
-		say(t, NFS4_K_BIND);
-		assert_int_equal(t->said.op, OP_BIND_CONN_TO_SESSION);
-		assert_memory_equal(
-			&t->said.u.bind_conn_to_session.session, &session, sizeof(session));
-		assert_int_equal(
-			t->said.u.bind_conn_to_session.dir, i ? CDFC4_FORE : CDFC4_FORE_OR_BOTH);
-	}
+	say(t, NFS4_K_BIND);
+	assert_int_equal(t->said.op, OP_BIND_CONN_TO_SESSION);
+	assert_memory_equal(&t->said.u.bind_conn_to_session.session, &session, sizeof(session));
+	assert_int_equal(t->said.u.bind_conn_to_session.dir, CDFC4_FORE_OR_BOTH);
 	for (int i = 0; i < 3; i++) {
 		res.dir = i ? CDFS4_FORE : CDFS4_BOTH; /* no backchannel is fine, too */
 		res.session.id[0] = i == 2 ? '?' : session.id[0];

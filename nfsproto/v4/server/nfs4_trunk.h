@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_trunk: further connections to a server, bound to the session of the first (session trunking,
+ * RFC 8881 section 2.10.5).
+ *
+ * Connections go to the addresses of the server's name by turns. An address other than the first
+ * must prove to be the same server: an EXCHANGE_ID there is answered with the same client ID, which
+ * is confirmed, and with the same server owner and scope. BIND_CONN_TO_SESSION, which names the
+ * session, must succeed on each connection.
+ */
+#ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
+#define RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
+
+#include "nfsproto/v4/server/nfs4_server.h"
+
+/* Makes the connections beside the first, as many as p asks for and can be had. A failure is no
+ * error, but a line in the log. While the server comes up; blocks for some seconds at most for each
+ * connection. Costs the connection and one call each, and one call more for another address. */
+void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p);
+
+#endif

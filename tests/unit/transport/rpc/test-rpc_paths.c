@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit test of transport/rpc/rpc_paths: several connections to one server.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "tests/unit/transport/rpc/rpc-pair.h"
+#include "transport/rpc/rpc_paths.h"
+
+#define PATHS 3
+
+struct rig {
+	struct srv s;
+	uint16_t port;
+	struct rpc_paths paths;
+	struct cli c[PATHS];
+};
+
+static void rig_start(struct rig *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->s.pool = mem_pool_new(0);
+	srv_start(&r->s, 0);
+	r->port = rpc_server_port(r->s.server);
+	rpc_paths_init(&r->paths);
+	for (int i = 0; i < PATHS; i++) {
+		r->c[i].pool = i ? r->c[0].pool : mem_pool_new(0);
+		r->c[i].paths = &r->paths;
+		cli_start(&r->c[i], r->port, 20000, 0);
+		/* RPC-over-RDMA grants one credit before the first answer */
+		assert_int_equal(simple(&r->c[i], P_NULL), 0);
+	}
+}
+
+static void rig_stop(struct rig *r)
+{
+	for (int i = 0; i < PATHS; i++)
+		rpc_client_free(r->c[i].c);
+	rpc_paths_finish(&r->paths);
+	srv_stop(&r->s);
+	pool_end(r->c[0].pool);
+	pool_end(r->s.pool);
+}
+
+static void wait_until(bool (*is)(struct rig *r), struct rig *r)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < 20000 && !is(r); i++)
+		nanosleep(&pause, NULL);
+	assert_true(is(r));
+}
+
+static bool all_up(struct rig *r)
+{
+	for (int i = 0; i < PATHS; i++)
+		if (!rpc_client_is_up(r->c[i].c))
+			return false;
+	return true;
+}
+
+static bool none_up(struct rig *r)
+{
+	for (int i = 0; i < PATHS; i++)
+		if (rpc_client_is_up(r->c[i].c))
+			return false;
+	return true;
+}
+
+/* The server ends the connection of path i, in place of an answer. */
+static void cut(struct rig *r, int i)
+{
+	r->s.fault = FAULT_CLOSE;
+	atomic_store(&r->s.faults_left, 1);
+	assert_int_equal(simple(&r->c[i], P_NULL), 0);
+}
+
+static void *pick_small(void *arg)
+{
+	struct rpc_paths *p = arg;
+	struct rpc_client *c = rpc_paths_pick(p, false);
+
+	return rpc_paths_pick(p, false) == c ? c : NULL;
+}
+
+static void small_calls_stay_and_large_ones_spread(void **state)
+{
+	struct rpc_client *seen[PATHS] = {0}, *c;
+	struct rig r;
+	pthread_t t;
+	void *picked;
+
+	rig_start(&r);
+	c = rpc_paths_pick(&r.paths, false);
+	for (int i = 0; i < 8; i++)
+		assert_ptr_equal(rpc_paths_pick(&r.paths, false), c);
+	for (int i = 0; i < PATHS; i++)
+		seen[i] = rpc_paths_pick(&r.paths, true);
+	assert_true(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2]);
+	pthread_create(&t, NULL, pick_small, &r.paths);
+	pthread_join(t, &picked);
+	assert_non_null(picked);
+	assert_ptr_not_equal(picked, c); /* another thread, another path */
+	rpc_paths_stay(2);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+	rpc_client_hold_back(r.c[2].c, true);
+	assert_ptr_not_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+	for (int i = 0; i < PATHS; i++)
+		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[2].c);
+	rpc_client_hold_back(r.c[2].c, false);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
+	for (int i = 0; i < PATHS; i++) /* all are held back: better one of these than none */
+		rpc_client_hold_back(r.c[i].c, true);
+	assert_non_null(rpc_paths_pick(&r.paths, false));
+	rig_stop(&r);
+}
+
+/* The path with fewer calls gets the large call. */
+static void large_calls_avoid_a_busy_path(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o, &r.c[1], P_ASYNC);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	sem_wait(&arrived);
+	for (int i = 0; i < 2 * PATHS; i++)
+		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[1].c);
+	sem_post(&allowed);
+	sem_wait(&answered);
+	assert_int_equal(one_wait(&o), 0);
+	one_finish(&o);
+	rig_stop(&r);
+}
+
+static void a_call_leaves_a_lost_path(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o, &r.c[0], P_NEVER);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	cut(&r, 0);
+	assert_int_equal(one_wait(&o), 0);
+	assert_true(o.call.repeated);
+	assert_ptr_not_equal(o.call.client, r.c[0].c);
+	assert_int_equal(r.s.never, 2);
+	one_finish(&o);
+	wait_until(all_up, &r);
+	assert_int_equal(r.c[0].reconnected, 1);
+	assert_int_equal(r.c[1].reconnected + r.c[2].reconnected, 0);
+	rig_stop(&r);
+}
+
+static void a_call_about_its_connection_stays(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o, &r.c[0], P_NEVER);
+	o.call.stays = true;
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	cut(&r, 0);
+	assert_int_equal(one_wait(&o), 0);
+	assert_ptr_equal(o.call.client, r.c[0].c);
+	one_finish(&o);
+	rig_stop(&r);
+}
+
+/* The server goes and comes back: calls of all paths wait, and are answered. */
+static void calls_wait_while_no_path_is_up(void **state)
+{
+	struct one o[PATHS];
+	struct rig r;
+
+	rig_start(&r);
+	srv_stop(&r.s);
+	wait_until(none_up, &r);
+	for (int i = 0; i < PATHS; i++) {
+		one_init(&o[i], &r.c[i], P_NULL);
+		assert_int_equal(rpc_call_submit(&o[i].call), 0);
+	}
+	assert_false(rpc_paths_other_up(&r.paths, NULL));
+	srv_start(&r.s, r.port);
+	for (int i = 0; i < PATHS; i++) {
+		assert_int_equal(one_wait(&o[i]), 0);
+		one_finish(&o[i]);
+	}
+	rig_stop(&r);
+}
+
+/* A path ends for good: its calls end with it, and no call of another path comes to it. */
+static void a_path_leaves(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o, &r.c[2], P_LATER);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	r.c[2].c = rpc_client_free(r.c[2].c);
+	assert_int_equal(one_wait(&o), -ENOTCONN);
+	one_finish(&o);
+	one_init(&o, &r.c[0], P_NEVER);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	cut(&r, 0);
+	assert_int_equal(one_wait(&o), 0);
+	assert_ptr_equal(o.call.client, r.c[1].c);
+	one_finish(&o);
+	rig_stop(&r);
+}
+
+static void a_moved_call_can_be_cancelled(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	one_init(&o, &r.c[0], P_LATER);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	cut(&r, 0);
+	assert_int_equal(simple(&r.c[0], P_NULL), 0);
+	rpc_call_withdraw(&o.call); /* without effect: the server may have the call */
+	assert_int_equal(simple(&r.c[1], P_NULL), 0);
+	assert_int_equal(simple(&r.c[2], P_NULL), 0);
+	assert_int_equal(o.error, 12345);
+	rpc_call_cancel(&o.call);
+	assert_int_equal(one_wait(&o), -ECANCELED);
+	one_finish(&o);
+	rig_stop(&r);
+}
+
+/* --- connections that are cut all the time -----------------------------------------------------
+ */
+
+#define STORM_CALLS   1500
+#define STORM_THREADS 3
+
+struct storm {
+	struct rig *r;
+	atomic_int left, ended, cancelled, bad;
+};
+
+struct drop {
+	struct rpc_call call;
+	sem_t sem;
+	int error;
+};
+
+static void drop_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct drop *d = call->ctx;
+
+	d->error = error;
+	sem_post(&d->sem);
+}
+
+/* Calls one after the other, each over the picked path; cancels each seventh. */
+static void *storm_thread(void *arg)
+{
+	struct storm *s = arg;
+	int i;
+
+	while ((i = atomic_fetch_sub(&s->left, 1)) > 0) {
+		struct drop d;
+
+		sem_init(&d.sem, 0, 0);
+		assert_int_equal(
+			rpc_call_init(&d.call, rpc_paths_pick(&s->r->paths, i % 2), 4096), 0);
+		d.call.proc = P_ECHO;
+		d.call.done = drop_done;
+		d.call.ctx = &d;
+		d.call.reply_max = 4096;
+		xdr_put_opaque(&d.call.args, "text", 4);
+		assert_int_equal(rpc_call_submit(&d.call), 0);
+		if (i % 7 == 0)
+			rpc_call_cancel(&d.call);
+		sem_wait(&d.sem);
+		rpc_call_finish(&d.call);
+		sem_destroy(&d.sem);
+		s->cancelled += d.error == -ECANCELED;
+		s->bad += d.error && (d.error != -ECANCELED || i % 7);
+		s->ended++;
+	}
+	return NULL;
+}
+
+static void each_call_ends_once_however_paths_come_and_go(void **state)
+{
+	struct storm s = {0};
+	pthread_t t[STORM_THREADS];
+	struct rig r;
+
+	rig_start(&r);
+	s.r = &r;
+	s.left = STORM_CALLS;
+	r.s.fault = FAULT_CLOSE;
+	for (int i = 0; i < STORM_THREADS; i++)
+		pthread_create(&t[i], NULL, storm_thread, &s);
+	while (s.left > 0) {
+		struct timespec pause = {.tv_nsec = 3000000};
+
+		if (all_up(&r)) /* else the pauses between attempts grow */
+			atomic_store(&r.s.faults_left, 1);
+		nanosleep(&pause, NULL);
+	}
+	for (int i = 0; i < STORM_THREADS; i++)
+		pthread_join(t[i], NULL);
+	atomic_store(&r.s.faults_left, 0);
+	assert_int_equal(s.ended, STORM_CALLS);
+	assert_int_equal(s.bad, 0);
+	assert_true(r.c[0].reconnected + r.c[1].reconnected + r.c[2].reconnected > 0);
+	wait_until(all_up, &r);
+	rig_stop(&r);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_calls_stay_and_large_ones_spread),
+		cmocka_unit_test(large_calls_avoid_a_busy_path),
+		cmocka_unit_test(a_call_leaves_a_lost_path),
+		cmocka_unit_test(a_call_about_its_connection_stays),
+		cmocka_unit_test(calls_wait_while_no_path_is_up),
+		cmocka_unit_test(a_path_leaves),
+		cmocka_unit_test(a_moved_call_can_be_cancelled),
+		cmocka_unit_test(each_call_ends_once_however_paths_come_and_go),
+	};
+
+	return RPC_PAIR_RUN(argc, argv, tests);
+}

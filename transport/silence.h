@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * silence: for how long the kernel of a TCP connection's peer has owed an acknowledgement.
+ *
+ * A server that takes long over a call still acknowledges the bytes of the call. Only a server that
+ * lost power, or a cut link, leaves bytes or probes without an acknowledgement. While calls wait,
+ * the kernel of this machine probes an idle connection each second.
+ */
+#ifndef RNFS_TRANSPORT_SILENCE_H
+#define RNFS_TRANSPORT_SILENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct silence {
+	uint64_t since; /* when the peer was first seen to owe an answer, or last answered; 0: it
+			 * owes none */
+	uint64_t probing_since; /* probes are on; 0: they are off */
+};
+
+/* Looks at fd, a TCP socket with calls that wait, at `now` (ns). Turns the probes on. Returns the
+ * ms of silence, 0: none. One thread. */
+unsigned silence_look(struct silence *s, int fd, uint64_t now);
+/* No call waits. True: the caller must set the keepalive options anew. */
+bool silence_rest(struct silence *s);
+
+#endif
