@@ -24,7 +24,7 @@ static struct filechange *of(struct inode *ino)
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	attrs_doubt_rights(&ino->attrs);
-	change_forget(fs, ino);
+	change_forget(fs, ino, view_times(&ino->view));
 }
 
 bool change_is_shared(struct inode *ino)
@@ -32,12 +32,12 @@ bool change_is_shared(struct inode *ino)
 	return filechange_was_foreign(of(ino), clock_ns() - SHARED_NS);
 }
 
-void change_forget(const struct fs *fs, struct inode *ino)
+void change_forget(const struct fs *fs, struct inode *ino, unsigned times)
 {
 	/* one caller after the other: the second finds the kernel's attributes invalid, and must
 	 * not make the kernel discard attributes that it asked for since */
 	mutex_lock(&ino->view.notifying);
-	if (view_believes(&ino->view))
+	if (view_still_believes(&ino->view, times))
 		change_notify(fs, ino, -1);
 	mutex_unlock(&ino->view.notifying);
 }

@@ -20,8 +20,8 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op);
 /* An op that was submitted after `asked`, and changes nothing, has brought a. To be called before
  * the kernel is answered. Any thread; does not wait. */
 void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked);
-/* Other clients may have changed ino: invalidates the kernel's attributes. Any thread; does not
- * wait. */
+/* Other clients have changed ino: invalidates the kernel's attributes. Any thread; does not wait.
+ * inval_doubt() is for a change that may come, or that no answer has shown. */
 void change_doubt(struct fs *fs, struct inode *ino);
 /* Data of ino was changed, so the server clears the set-ID bits of the file. The kernel leaves
  * set-ID bits to this daemon: if ino had any, the kernel is told to ask for the mode again. Any
@@ -30,8 +30,9 @@ void change_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* Has another client been seen to change ino a moment ago? Another change may follow. So the kernel
  * gets a time-out of 0, asks whenever it needs attributes, and is answered from known ones. */
 bool change_is_shared(struct inode *ino);
-/* Invalidates the kernel's attributes of ino, if the kernel may believe any. */
-void change_forget(const struct fs *fs, struct inode *ino);
+/* Invalidates the kernel's attributes of ino, if the kernel may believe any, and was not notified
+ * since view_times() was `times`. */
+void change_forget(const struct fs *fs, struct inode *ino, unsigned times);
 /* The server, asked at `asked`, has told a at an open. Close-to-open consistency covers the size
  * and the times too. So attributes of the kernel that are not the newest are invalidated, and the
  * kernel asks again. The attributes of the open then are the answer (ops_getattr()). Another size

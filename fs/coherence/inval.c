@@ -17,8 +17,17 @@
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	      200000000u /* the longest wait for attributes in flight */
+#define WAIT_NS	      200000000u  /* the longest wait for attributes in flight, and SLOW_NS: */
+#define SLOW_NS	      2000000000u /* if the server answers none */
 #define POLL_NS	      1000000u
+
+/* A file whose attributes the kernel may believe wrongly. */
+struct doubt {
+	STAILQ_ENTRY(doubt) link;
+	struct inode *ino; /* a reference */
+	unsigned times;	   /* view_times() when the doubt arose */
+	uint64_t waits;	   /* the doubt waits for view_is_quiet() until this time at most */
+};
 
 struct inval {
 	struct fs *fs;
@@ -26,6 +35,7 @@ struct inval {
 	struct mutex lock; /* a leaf */
 	pthread_cond_t wake;
 	GUARDED_BY(lock) STAILQ_HEAD(inval_queue, request) queue; /* by request.inval.link */
+	GUARDED_BY(lock) STAILQ_HEAD(doubt_queue, doubt) doubts;
 	/* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	struct request *now GUARDED_BY(lock);
 	bool stop GUARDED_BY(lock);
@@ -81,11 +91,17 @@ static void inval_one_locked(struct inval *v) REQUIRES(v->lock)
 	mutex_lock(&v->lock);
 }
 
+/* Threads that ask again and again delay a lock by WAIT_NS at most. As long as the kernel is told
+ * nothing, no thread does so: the server is slow. */
 static bool may_go(struct inval *v, struct request *r, uint64_t now) REQUIRES(v->lock)
 {
+	struct view *view = &inode_of_job(r)->view;
+
 	if (!r->inval.waits)
 		return true;
-	r->inval.quiet = view_is_quiet(&inode_of_job(r)->view);
+	r->inval.quiet = view_is_quiet(view);
+	if (r->inval.told == atomic_load(&view->count) && now < r->inval.most)
+		r->inval.waits = now + WAIT_NS;
 	return r->inval.quiet || r->inval.waits <= now || v->stop;
 }
 
@@ -103,12 +119,36 @@ static struct request *take_locked(struct inval *v) REQUIRES(v->lock)
 	return NULL;
 }
 
-/* Waits for the next request or, with requests in the queue, for POLL_NS at most. */
+/* Removes the first doubt that need not wait any longer. NULL: there is none. */
+static struct doubt *take_doubt_locked(struct inval *v) REQUIRES(v->lock)
+{
+	uint64_t now = clock_ns();
+	struct doubt *d;
+
+	STAILQ_FOREACH (d, &v->doubts, link)
+		if (view_is_quiet(&d->ino->view) || d->waits <= now || v->stop) {
+			STAILQ_REMOVE(&v->doubts, d, doubt, link);
+			return d;
+		}
+	return NULL;
+}
+
+/* Ends d. The lock is released meanwhile. */
+static void doubt_one_locked(struct inval *v, struct doubt *d) REQUIRES(v->lock)
+{
+	mutex_unlock(&v->lock);
+	change_forget(v->fs, d->ino, d->times);
+	inode_unref(d->ino);
+	free(d);
+	mutex_lock(&v->lock);
+}
+
+/* Waits for the next request or, with requests or doubts in a queue, for POLL_NS at most. */
 static void wait_locked(struct inval *v) REQUIRES(v->lock)
 {
 	struct timespec until = clock_timespec(clock_ns() + POLL_NS);
 
-	if (STAILQ_EMPTY(&v->queue))
+	if (STAILQ_EMPTY(&v->queue) && STAILQ_EMPTY(&v->doubts))
 		cond_wait(&v->wake, &v->lock);
 	else
 		cond_timedwait(&v->wake, &v->lock, &until);
@@ -117,14 +157,20 @@ static void wait_locked(struct inval *v) REQUIRES(v->lock)
 static void *inval_main(void *arg)
 {
 	struct inval *v = arg;
+	struct doubt *d;
 
 	mutex_lock(&v->lock);
 	for (;;) {
-		while (!(v->now = take_locked(v)) && !v->stop)
-			wait_locked(v);
-		if (!v->now)
+		v->now = take_locked(v);
+		d = v->now ? NULL : take_doubt_locked(v);
+		if (v->now)
+			inval_one_locked(v);
+		else if (d)
+			doubt_one_locked(v, d);
+		else if (v->stop)
 			break;
-		inval_one_locked(v);
+		else
+			wait_locked(v);
 	}
 	mutex_unlock(&v->lock);
 	return NULL;
@@ -140,6 +186,7 @@ struct inval *inval_start(struct fs *fs)
 	mutex_init(&v->lock);
 	clock_cond_init(&v->wake);
 	STAILQ_INIT(&v->queue);
+	STAILQ_INIT(&v->doubts);
 	if (!pthread_create(&v->thread, NULL, inval_main, v))
 		return v;
 	pthread_cond_destroy(&v->wake);
@@ -203,6 +250,8 @@ void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next)
 	r->inval.alone = false;
 	r->inval.from = r->inval.len = 0;
 	r->inval.waits = clock_ns() + WAIT_NS;
+	r->inval.most = clock_ns() + SLOW_NS;
+	r->inval.told = atomic_load(&inode_of_job(r)->view.count);
 	drop(v, r, next);
 }
 
@@ -214,6 +263,40 @@ void inval_pages_then(
 	r->inval.len = len;
 	r->inval.waits = 0;
 	drop(v, r, next);
+}
+
+/* True: the thread of v ends the doubt. */
+static bool put_off(struct inval *v, struct inode *ino, unsigned times)
+{
+	struct doubt *d = malloc(sizeof(*d));
+	bool stop;
+
+	if (!d)
+		return false;
+	*d = (struct doubt){.ino = ino, .times = times, .waits = clock_ns() + WAIT_NS};
+	mutex_lock(&v->lock);
+	stop = v->stop;
+	if (!stop) {
+		inode_ref(ino);
+		STAILQ_INSERT_TAIL(&v->doubts, d, link);
+	}
+	pthread_cond_signal(&v->wake);
+	mutex_unlock(&v->lock);
+	if (stop)
+		free(d);
+	return !stop;
+}
+
+void inval_doubt(struct inval *v, struct inode *ino)
+{
+	unsigned times;
+
+	attrs_doubt_rights(&ino->attrs);
+	times = view_times(&ino->view);
+	if (!view_still_believes(&ino->view, times))
+		return;
+	if (view_is_quiet(&ino->view) || !put_off(v, ino, times))
+		change_forget(v->fs, ino, times);
 }
 
 void inval_end_gone(struct inval *v)

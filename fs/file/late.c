@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fs/coherence/change.h"
+#include "fs/coherence/inval.h"
 #include "fs/kernel/ending.h"
 #include "fs/file/flush.h"
 #include "transport/clock.h"
@@ -99,7 +99,7 @@ static void freed(struct request *r)
 	struct request *w, *next;
 
 	if (r->late.is) /* the kernel does not know that the file has changed */
-		change_doubt(r->fs, ino);
+		inval_doubt(r->fs->inval, ino);
 	mutex_lock(&l->lock);
 	LIST_REMOVE(r, late.link);
 	r->late.of = NULL;

@@ -213,6 +213,26 @@ bool view_believes(struct view *v)
 	return believes;
 }
 
+unsigned view_times(struct view *v)
+{
+	unsigned times;
+
+	mutex_lock(&v->lock);
+	times = v->times;
+	mutex_unlock(&v->lock);
+	return times;
+}
+
+bool view_still_believes(struct view *v, unsigned times)
+{
+	bool believes;
+
+	mutex_lock(&v->lock);
+	believes = believes_locked(v) && is_since_locked(v, times);
+	mutex_unlock(&v->lock);
+	return believes;
+}
+
 bool view_told_this(struct view *v, const struct nfs_attr *attr)
 {
 	bool same;

@@ -130,6 +130,10 @@ void view_notified(struct view *v, unsigned times, uint64_t began);
  * notification does harm: the kernel also discards answers in flight, and a reader that waits for
  * such an answer goes on with the old attributes. */
 bool view_believes(struct view *v);
+/* view_times(): how many answers have told the kernel attributes so far. view_still_believes(): may
+ * the kernel believe attributes, and was not notified since view_times() was `times`? */
+unsigned view_times(struct view *v);
+bool view_still_believes(struct view *v, unsigned times);
 /* Does the kernel believe the change attribute, size, mode, owner and time of change in attr? True
  * only if all answers since the last invalidation were the same. */
 bool view_told_this(struct view *v, const struct nfs_attr *attr);

@@ -7,6 +7,7 @@
 
 #include "fs/coherence/announce.h"
 #include "fs/coherence/change.h"
+#include "fs/coherence/inval.h"
 #include "fs/coherence/recall.h"
 #include "transport/clock.h"
 
@@ -15,7 +16,7 @@ static void doubt(struct fs *fs, const struct nfs_fh *fh)
 	struct inode *ino = inode_find(fs->inodes, fh);
 
 	if (ino)
-		change_doubt(fs, ino);
+		inval_doubt(fs->inval, ino);
 	inode_unref(ino);
 }
 

@@ -20,7 +20,9 @@ struct inval_wait {
 	/* A granted lock: the request waits for view_is_quiet() until this time at most. 0: another
 	 * request, which does not wait. */
 	uint64_t waits;
-	bool quiet; /* view_is_quiet() when the wait ended */
+	unsigned told; /* view.count when the wait began */
+	uint64_t most; /* until then `waits` moves on, as long as view.count stays */
+	bool quiet;    /* view_is_quiet() when the wait ended */
 };
 
 #endif

@@ -83,11 +83,15 @@ static bool ask_again(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs4_s
 	return !rc && s->u.redeleg.type == d->type;
 }
 
-static void set_stateid_locked(struct nfs4_deleg *d, const struct nfs4_stateid *id)
-	REQUIRES(NFS4_MOUNT)
+/* The server has given d again, and compares the change attribute in answers to CB_GETATTR with the
+ * present one. After the restart the present one may be smaller than before. */
+static void given_again_locked(struct nfs4_deleg *d, const struct nfs4_sync *s) REQUIRES(NFS4_MOUNT)
 {
+	const struct nfs4_stateid *id = &s->u.redeleg.stateid;
 	struct nfs_open *o;
 
+	d->change_known = s->u.redeleg.attr.have;
+	d->change = s->u.redeleg.attr.change;
 	d->stateid = *id;
 	TAILQ_FOREACH (o, &d->opens, link) {
 		mutex_lock(&o->lock);
@@ -104,7 +108,7 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 	if (!ask_again(c, d, &s))
 		return false;
 	mutex_lock(&c->lock);
-	set_stateid_locked(d, &s.u.redeleg.stateid);
+	given_again_locked(d, &s);
 	if (s.u.redeleg.recall && d->state == NFS4_D_HELD)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	mutex_unlock(&c->lock);
@@ -186,7 +190,7 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 		if (d->id == id)
 			break;
 	if (d && s) {
-		set_stateid_locked(d, &s->u.redeleg.stateid);
+		given_again_locked(d, s);
 	} else if (d) {
 		d->forgotten = true;
 		for (o = TAILQ_FIRST(&d->opens); o; o = next) {

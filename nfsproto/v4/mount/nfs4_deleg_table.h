@@ -25,7 +25,8 @@ struct nfs4_deleg {
 	struct nfs4_stateid stateid GUARDED_BY(NFS4_MOUNT);
 	bool flushed GUARDED_BY(NFS4_MOUNT);	  /* DUE: no data to be flushed, or no more */
 	bool change_known GUARDED_BY(NFS4_MOUNT); /* `change` is set */
-	/* the change attribute that came with the delegation (section 10.4.3) */
+	/* the change attribute that came with the delegation, or when the restarted server gave the
+	 * delegation again (section 10.4.3) */
 	uint64_t change GUARDED_BY(NFS4_MOUNT);
 	_Atomic uint64_t used_ns;
 	GUARDED_BY(NFS4_MOUNT) TAILQ_HEAD(, nfs_open) opens; /* local opens */

@@ -100,6 +100,7 @@ void nfs4_put_op_redeleg(struct nfs4_client *c, struct nfs_op *op, struct nfs4_c
 	nfs4_comp_count(k, OP_OPEN, 0);
 	nfs4_put_close_args(k->x, &ca);
 	nfs4_comp_count(k, OP_CLOSE, 0);
+	nfs4_comp_getattr(k, &c->data_want);
 }
 
 enum nfs_outcome nfs4_get_op_redeleg(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -121,5 +122,7 @@ enum nfs_outcome nfs4_get_op_redeleg(struct nfs4_client *c, struct nfs_op *op, s
 	rc = nfs4_reply_op(r, OP_CLOSE);
 	if (!rc)
 		rc = nfs4_get_stateid_res(r->x, NFS4_OK, &closed);
+	if (!rc)
+		rc = nfs4_reply_data_attr_behind(r, &s->u.redeleg.attr);
 	return nfs4_outcome(op, rc);
 }

@@ -55,6 +55,7 @@ struct nfs4_sync {
 			enum open_delegation_type4 type;
 			struct nfs4_stateid stateid;
 			bool recall;
+			struct nfs_data_attr attr;
 		} redeleg;
 		struct {
 			struct nfs4_lockctx *ctx;

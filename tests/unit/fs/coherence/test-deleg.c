@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/coherence/deleg.h"
+#include "fs/coherence/inval.h"
 #include "fs/known/file.h"
 #include "fs/program/upcall.h"
 #include "tests/unit/fs/fs-fixture.h"
@@ -103,6 +105,30 @@ static void a_recall_ends_it(void **state)
 	upcalls.recalled(fs, &ino->fh);
 	assert_true(asks(O_RDONLY));
 	assert_false(asks(O_RDONLY)); /* another one */
+}
+
+/* A thread ignores an answer that the thread handles after a notification, and would read up to the
+ * old end of a file that the thread has just opened. */
+static void a_recall_waits_for_attributes_in_flight(void **state)
+{
+	uint64_t told_at;
+	struct fuse_attr a;
+	unsigned before;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	assert_true(asks(O_RDONLY));
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	told_at = clock_ns();
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	upcalls.recalled(fs, &ino->fh);
+	upcalls.recalled(fs, &ino->fh);
+	if (kernel_notified(FUSE_NOTIFY_INVAL_INODE) != before)
+		assert_true(clock_age(clock_ns(), told_at) >= BELIEVED_HANDLED_NS);
+	while (kernel_notified(FUSE_NOTIFY_INVAL_INODE) == before)
+		sched_yield();
+	assert_true(clock_age(clock_ns(), told_at) >= BELIEVED_HANDLED_NS);
+	assert_int_equal(inval_stop(fs->inval), true);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
 }
 
 /* Attributes that were asked for before the delegation came tell nothing. */
@@ -217,6 +243,7 @@ int main(void)
 		TEST(nothing_is_believed_without),
 		TEST(who_may_not_read_does_not),
 		TEST(a_recall_ends_it),
+		TEST(a_recall_waits_for_attributes_in_flight),
 		TEST(older_answers_do_not_count),
 		TEST(own_changes_end_it),
 		TEST(a_write_under_way_ends_it),

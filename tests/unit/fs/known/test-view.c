@@ -122,6 +122,27 @@ static void which_of_several_answers_the_kernel_believes_is_not_known(void **sta
 	inode_table_free(t);
 }
 
+static void a_doubt_ends_with_a_notification(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
+	unsigned times, doubted;
+
+	assert_false(view_still_believes(&a->view, view_times(&a->view)));
+	told(a, &at);
+	doubted = view_times(&a->view);
+	told(a, &at);
+	assert_true(view_still_believes(&a->view, doubted));
+	times = view_notifies(&a->view);
+	view_notified(&a->view, times, 0);
+	assert_false(view_still_believes(&a->view, doubted));
+	told(a, &at);
+	assert_false(view_still_believes(&a->view, doubted));
+	assert_true(view_still_believes(&a->view, view_times(&a->view)));
+	inode_table_free(t);
+}
+
 static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
 {
 	struct inode_table *t = table();
@@ -426,6 +447,7 @@ int main(void)
 		cmocka_unit_test(the_kernels_size_is_known),
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
 		cmocka_unit_test(it_is_known_from_which_version_on_the_kernel_was_told),
+		cmocka_unit_test(a_doubt_ends_with_a_notification),
 		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
 		cmocka_unit_test(of_one_change_what_was_asked_for_last_is_told),
 		cmocka_unit_test(sizes_told_in_passing_are_known_until_it_forgets),

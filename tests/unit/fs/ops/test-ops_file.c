@@ -192,7 +192,7 @@ static void a_size_told_in_passing_is_forgotten_at_open(void **state)
 
 	write_some(fh);
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
-	change_forget(fs, ino);
+	change_forget(fs, ino, view_times(&ino->view));
 	fake_knobs.script = tells_another;
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	fake_knobs.script = NULL;
@@ -247,7 +247,7 @@ static void who_was_told_of_a_change_need_not_forget_it(void **state)
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	change_forget(fs, ino);
+	change_forget(fs, ino, view_times(&ino->view));
 	*a = (struct nfs_data_attr){.have = true,
 		.have_before = true,
 		.before_change = ino->attrs.attr.change,

@@ -127,6 +127,23 @@ static void the_kernel_drops_pages_before_a_lock_is_granted(void **state)
 	assert_int_equal(holder, ME);
 }
 
+/* A notification makes the kernel ignore the answer to the question of another holder. */
+static void a_lock_waits_for_attributes_from_a_slow_server(void **state)
+{
+	struct fuse_getattr_in in = {0};
+	uint64_t asks, locks;
+
+	fake_knobs.hang[NFS_GETATTR] = true;
+	asks = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
+	locks = send_lock(FUSE_SETLK, fh, ME, F_WRLCK);
+	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+	assert_false(kernel_answered(locks));
+	fake_knobs.hang[NFS_GETATTR] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(asks).error, 0);
+	assert_int_equal(kernel_wait(locks).error, 0);
+}
+
 static void a_lock_that_another_holds_is_refused(void **state)
 {
 	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
@@ -333,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_kernel_drops_pages_before_a_lock_is_granted),
+		TEST(a_lock_waits_for_attributes_from_a_slow_server),
 		TEST(a_lock_that_another_holds_is_refused),
 		TEST(who_holds_nothing_need_not_unlock),
 		TEST(what_was_written_is_committed_before_an_unlock),

@@ -223,6 +223,26 @@ static void one_is_reclaimed_when_the_server_restarts(void **state)
 	assert_int_equal(f->srv.delegs.held, 0);
 }
 
+/* The change attribute may be another one after a restart of the server. An answer with the old one
+ * would look like a change by this mount. */
+static void the_change_attribute_comes_again_with_it(void **state)
+{
+	struct fix *f = *state;
+	uint64_t change, size, before;
+	struct nfs_fh fh;
+
+	deleg_given(f, 1, O_RDWR, &fh);
+	assert_int_equal(mean_cb_getattr(&f->srv, 1, &fh, &before, &size), NFS4_OK);
+	f->srv.change = before + 10;
+	mean_reboot(&f->srv);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.delegs.reclaims, 1);
+	assert_int_equal(
+		mean_cb_getattr(&f->srv, 1, &fh, &change, &size), NFS4_OK); /* of a new session */
+	assert_int_equal(change, before + 10);
+	fix_unmount_clean(f);
+}
+
 static void what_is_not_reclaimed_is_opened_anew(void **state)
 {
 	struct fix *f = *state;
@@ -303,6 +323,7 @@ int main(void)
 		TEST(what_is_disowned_while_it_is_flushed_goes_back),
 		TEST(it_is_told_what_the_file_looks_like),
 		TEST(one_is_reclaimed_when_the_server_restarts),
+		TEST(the_change_attribute_comes_again_with_it),
 		TEST(what_is_not_reclaimed_is_opened_anew),
 		TEST(no_other_client_can_have_appended_meanwhile),
 		TEST(what_is_revoked_is_found_out),
