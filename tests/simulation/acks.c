@@ -46,7 +46,7 @@ static void settle_ack(struct end *e)
 	f->ack_at = 0;
 }
 
-/* As tcp_keepalive_timer() of Linux. */
+/* As the keep-alive timer of Linux. */
 static void settle_probes(struct end *e)
 {
 	struct probes *p = &e->probes;

@@ -9,10 +9,10 @@
  * several that get one each. A large call goes over the path with the fewest calls.
  *
  * A path that has lost its connection hands its calls to another path at once, unless a call is
- * for this path alone (rpc_call.stays), or for the path that has sent the call (rpc_call.once). If no path is up, the calls wait, and leave over the first
- * connection that is back. A call is handed over only after its connection has ended: a request is
- * never under way on two live connections (RFC 8881 section 2.9.2). The receiving path gives the
- * call an XID of its own table.
+ * for this path alone (rpc_call.stays), or for the path that has sent the call (rpc_call.once). If
+ * no path is up, the calls wait, and leave over the first connection that is back. A call is handed
+ * over only after its connection has ended: a request is never under way on two live connections
+ * (RFC 8881 section 2.9.2). The receiving path gives the call an XID of its own table.
  *
  * A path falls silent when the peer's kernel owes an acknowledgement for RPC_SILENT_MS. Such a path
  * is shut down while another is up. Without another path the path waits as a single one does.
