@@ -35,7 +35,6 @@
 #define FORGET_US   100000
 #define SERVER	    "192.0.2.1"
 #define STEPS_MOST  20000000
-#define CUT_ONE_IN  300
 #define CONNECTIONS 1000 /* the first of the options that choose connections */
 
 struct station {
@@ -152,8 +151,6 @@ static void play(struct station *station, const char *crowds)
 		w.several |= station[i].connections > 1;
 	}
 	sched_process_enter(0);
-	if (calm && w.several && !ways.v3) /* a lost connection alone is no weather */
-		network.cut_one_in = CUT_ONE_IN;
 	if (!calm)
 		weather_begin(&w);
 	programs_run(&stage, crowds);
