@@ -259,6 +259,7 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	add_connection(c, c->base.rpc);
 	c->rp.peer_name = c->server;
 	rp = c->rp;
+	rp.hello = true;
 	rp.may_be_unwanted = false; /* the server answers the first, and others may long be idle */
 	c->rp.lost = NULL;	    /* later connections made with rp are not the mount's own */
 	c->rp.answers = NULL;

@@ -195,6 +195,7 @@ struct rpc_client_params {
 	 * and iwarp. Outcomes are set. n 0: peer is tried. */
 	struct dial_addr *choice;
 	unsigned nchoice;
+	bool hello; /* the null procedure is called on each new connection (rpc_client_hello.h) */
 	struct rpc_paths *paths; /* the client joins these (rpc_paths.h); NULL: it is alone */
 	const char *peer_name;	 /* for messages: "server:/export"'s server; copied */
 	uint32_t prog, vers;

@@ -27,6 +27,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_client_calls.h"
+#include "transport/rpc/rpc_client_hello.h"
 #include "transport/rpc/rpc_client_move.h"
 #include "transport/rpc/rpc_client_timer.h"
 
@@ -309,6 +310,7 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	}
 	mutex_unlock(&c->table.lock);
 	atomic_store_explicit(&c->up, true, memory_order_relaxed);
+	client_hello(c);
 	client_relieve(c);
 }
 
@@ -342,6 +344,7 @@ static void *client_main(void *arg)
 	uint32_t at = 0;
 
 	pulse_join(&c->pulse, "progress");
+	client_hello(c);
 	while (client_attend(c)) {
 		pulse_work(&c->pulse);
 		x = client_xprt(c);

@@ -43,7 +43,9 @@ struct rpc_client {
 	uint64_t next_check;
 	bool replied; /* on this connection */
 	uint64_t up_since;
-	uint64_t again_at;   /* when the first of the calls to be asked again is due; 0: none is */
+	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
+	struct rpc_call hello; /* while `greeting` */
+	bool greeting;
 	uint64_t idle_since; /* of a client with paths: no call has been seen since; 0: one has */
 	struct silence silence; /* of a client with paths */
 	unsigned silent_looks;	/* in a row that found the peer's kernel silent */

@@ -268,6 +268,7 @@ void cli_start(struct cli *c, uint16_t port, unsigned timeo_ms, unsigned soft_re
 	struct rpc_client_params p = {.proto = proto,
 		.peer_len = sizeof(sin),
 		.peer_name = "test",
+		.hello = c->hello,
 		.paths = c->paths,
 		.prog = PROG,
 		.vers = 3,

@@ -173,6 +173,33 @@ static void a_call_leaves_a_lost_path(void **state)
 	rig_stop(&r);
 }
 
+static int hellos; /* requests that are awaited */
+
+static bool has_said_hello(struct rig *r)
+{
+	return r->s.requests >= hellos;
+}
+
+/* A server sees a call on each connection, also on one that no caller uses. */
+static void a_path_says_hello_on_each_connection(void **state)
+{
+	struct cli c = {.hello = true};
+	struct rig r;
+
+	rig_start(&r);
+	c.pool = r.c[0].pool;
+	hellos = r.s.requests + 1;
+	cli_start(&c, r.port, 20000, 0);
+	wait_until(has_said_hello, &r);
+	hellos++;
+	srv_stop(&r.s);
+	srv_start(&r.s, r.port);
+	wait_until(has_said_hello, &r);
+	assert_int_equal(c.reconnected, 1);
+	rpc_client_free(c.c);
+	rig_stop(&r);
+}
+
 static void a_call_about_its_connection_stays(void **state)
 {
 	struct one o;
@@ -367,6 +394,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(many_small_calls_use_several_paths),
 		cmocka_unit_test(large_calls_avoid_a_busy_path),
 		cmocka_unit_test(a_call_leaves_a_lost_path),
+		cmocka_unit_test(a_path_says_hello_on_each_connection),
 		cmocka_unit_test(a_call_about_its_connection_stays),
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),

@@ -379,7 +379,7 @@ static void ops_are_spread_over_connections_that_are_bound(void **state)
 		assert_int_equal(fix_getattr(f), 0);
 	assert_true(f->srv.sequences[0] >= 4);
 	assert_int_equal(f->srv.sequences[1], 0); /* one connection is enough for small ones */
-	srv->paths.enough = 0; /* now it is not */
+	srv->paths.enough = 0;			  /* now it is not */
 	mutex_lock(&srv->slots.lock);
 	nfs4_server_unbound_locked(&srv->conn[0], true);
 	mutex_unlock(&srv->slots.lock);
