@@ -11,7 +11,7 @@
 static bool want_moved(struct rpc_client *c, struct rpc_call *call, uint64_t now)
 {
 	return call->state == RPC_CALL_WAIT && !call->stays && !(call->once && call->repeated) &&
-	       !call->cancelled && !call->again_ns;
+	       !call->cancelled;
 }
 
 /* Moves call, which waits in c's table, to the table of `to`. 0, or -errno: call is in no table. */
@@ -24,6 +24,7 @@ static int move(struct rpc_client *c, struct rpc_call *call, struct rpc_client *
 	}
 	rpc_table_remove_locked(&c->table, call);
 	call->state = RPC_CALL_WAIT; /* not IDLE: the server may have got the call */
+	call->again_ns = 0;	     /* a pause ends with the connection */
 	call->client = to;
 	mutex_unlock(&c->table.lock);
 	return client_enter(to, call);

@@ -52,8 +52,8 @@ void rpc_paths_finish(struct rpc_paths *p);
 void rpc_paths_join(struct rpc_paths *p, struct rpc_client *c);
 void rpc_paths_leave(struct rpc_paths *p, struct rpc_client *c);
 
-/* The path for the next call; large: the call carries much data. Prefers paths that
- * are up and that are not held back. There is at least one member. */
+/* The path for the next call; large: the call carries much data. Prefers paths that are up and that
+ * are not held back. There is at least one member. */
 struct rpc_client *rpc_paths_pick(struct rpc_paths *p, bool large);
 /* Holds c back: its user has work to do on the connection before other calls may use c (NFSv4:
  * BIND_CONN_TO_SESSION). Any thread. */
