@@ -13,7 +13,7 @@
 /* Calls of one path before small ones take the next, too. With two processors a second progress
  * thread has no processor of its own, and gets fewer answers for each time that it wakes. */
 #define FEW_PROCESSORS 2
-#define ENOUGH_OF_FEW  32
+#define ENOUGH_OF_FEW  64
 #define ENOUGH	       8
 
 void rpc_paths_init(struct rpc_paths *p)
