@@ -26,8 +26,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Since when does the peer owe an acknowledgement, as far as i tells? heard: when it last sent one.
- * 0: it owes none. */
+/* Since when does the peer owe an acknowledgement, as far as i tells? heard: when the last one
+ * came. 0: the peer owes none. */
 static uint64_t owes_since(
 	const struct silence *s, const struct tcp_info *i, uint64_t now, uint64_t heard)
 {

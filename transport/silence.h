@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct silence {
-	uint64_t since; /* when the peer was first seen to owe an answer, or last answered; 0: it
-			 * owes none */
+	/* when the peer was first seen to owe an answer, or last answered; 0: the peer owes none */
+	uint64_t since;
 	uint64_t probing_since; /* probes are on; 0: they are off */
 };
 

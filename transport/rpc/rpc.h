@@ -140,7 +140,8 @@ struct rpc_call {
 			* call before */
 
 	/* the transport's; no other code touches these */
-	/* whose table has the call, or is to have it; changes under the table's lock */
+	/* the client with the table that has the call, or is to have the call; changes under the
+	 * lock of the table */
 	struct rpc_client *_Atomic client;
 	struct mem_buf *msg;	     /* RPC_HEADROOM, then the arguments */
 	void *auth_priv;	     /* auth's data of the call */

@@ -46,7 +46,7 @@ struct rpc_client {
 	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
 	struct rpc_call hello; /* while `greeting` */
 	bool greeting;
-	uint64_t idle_since; /* of a client with paths: no call has been seen since; 0: one has */
+	uint64_t idle_since; /* of a client with paths: when the calls ended; 0: there are calls */
 	struct silence silence; /* of a client with paths */
 	unsigned silent_looks;	/* in a row that found the peer's kernel silent */
 	atomic_bool silent;	/* of a client that is alone: client_silent() */
