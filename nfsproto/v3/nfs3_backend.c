@@ -223,12 +223,13 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	return 0;
 }
 
-static void add_connection(struct nfs3_client *c, struct rpc_client *rpc)
+/* A connection counts from before its start: it may be lost at any moment after. by: 1, or -1 if
+ * there is no connection after all. */
+static void count_connection(struct nfs3_client *c, int by)
 {
 	mutex_lock(&c->news_lock);
-	c->links.n++;
+	c->links.n += (unsigned)by;
 	mutex_unlock(&c->news_lock);
-	c->rpcs[c->base.nrpcs++] = rpc;
 }
 
 /* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
@@ -236,14 +237,17 @@ static void connect_more(struct nfs3_client *c, const struct rpc_client_params *
 {
 	while (c->base.nrpcs < wanted) {
 		struct err e = {.kind = ERR_NONE};
-		struct rpc_client *rpc = rpc_client_new(rp, &e);
+		struct rpc_client *rpc;
 
+		count_connection(c, 1);
+		rpc = rpc_client_new(rp, &e);
 		if (!rpc) {
+			count_connection(c, -1);
 			log_info("%s: connection %u cannot be made: %s", c->server,
 				c->base.nrpcs + 1, e.msg);
 			return;
 		}
-		add_connection(c, rpc);
+		c->rpcs[c->base.nrpcs++] = rpc;
 	}
 }
 
@@ -253,10 +257,11 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	struct nfs3_res res;
 	int rc;
 
+	count_connection(c, 1);
 	c->base.rpc = nfs_connect(p, &c->rp, e);
 	if (!c->base.rpc)
 		return -1;
-	add_connection(c, c->base.rpc);
+	c->rpcs[c->base.nrpcs++] = c->base.rpc;
 	c->rp.peer_name = c->server;
 	rp = c->rp;
 	rp.hello = true;

@@ -54,11 +54,28 @@ static void answers(void *ctx, bool yes)
 	mutex_unlock(&srv->cb.lock);
 }
 
-static void add(struct nfs4_server *srv, struct rpc_client *rpc)
+/* The next connection counts from before its start: it may be lost at any moment after. */
+static void count(struct nfs4_server *srv)
 {
 	mutex_lock(&srv->cb.lock);
 	srv->links.n++;
 	mutex_unlock(&srv->cb.lock);
+}
+
+/* conn, which has ended or never began, counts no more. */
+static void uncount(struct nfs4_conn *conn)
+{
+	struct nfs4_server *srv = conn->srv;
+
+	mutex_lock(&srv->cb.lock);
+	srv->links.n--;
+	if (atomic_exchange(&conn->down, false))
+		srv->links.down--;
+	mutex_unlock(&srv->cb.lock);
+}
+
+static void add(struct nfs4_server *srv, struct rpc_client *rpc)
+{
 	srv->conn[srv->nconns].rpc = rpc;
 	srv->rpcs[srv->nconns++] = rpc;
 }
@@ -79,10 +96,13 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		.ctx = &srv->conn[0],
 		.paths = srv->conns_wanted > 1 ? &srv->paths : NULL,
 	};
+	count(srv);
 	rpc = nfs_connect(p, &srv->rp, e);
 	srv->rp.peer_name = srv->name; /* p goes after the mount */
-	if (!rpc)
+	if (!rpc) {
+		uncount(&srv->conn[0]);
 		return -1;
+	}
 	add(srv, rpc);
 	return 0;
 }
@@ -96,9 +116,12 @@ int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned 
 	rp.peer = a->ss;
 	rp.peer_len = a->len;
 	rp.first_ms = ms;
+	count(srv);
 	rpc = rpc_client_new(&rp, e);
-	if (!rpc)
+	if (!rpc) {
+		uncount(&srv->conn[srv->nconns]);
 		return -1;
+	}
 	rpc_client_hold_back(rpc, true);
 	add(srv, rpc);
 	return 0;
@@ -106,10 +129,10 @@ int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned 
 
 void nfs4_conn_drop(struct nfs4_server *srv)
 {
-	rpc_client_free(srv->conn[--srv->nconns].rpc);
-	mutex_lock(&srv->cb.lock);
-	srv->links.n--;
-	mutex_unlock(&srv->cb.lock);
+	struct nfs4_conn *conn = &srv->conn[--srv->nconns];
+
+	rpc_client_free(conn->rpc);
+	uncount(conn);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)
