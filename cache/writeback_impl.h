@@ -3,8 +3,8 @@
  *
  * writeback_impl: declarations shared by the files of writeback.h. Each calls only those below:
  *
- *     written_all.c  what callers begin: puts, waits, the tick; all files of a mount
- *     writeout.c     WRITEs and COMMITs from their start to their end, and what follows the end
+ *     written_all.c  the work that callers begin: puts, waits, the tick; all files of a mount
+ *     writeout.c     WRITEs and COMMITs from their start to their end, and the work behind the end
  *     written.c      the state of one file's data and of the waits for the data; sends nothing
  */
 #ifndef RNFS_CACHE_WRITEBACK_IMPL_H
@@ -73,7 +73,7 @@ void written_list_locked(struct written *f) REQUIRES(f->lock);
 bool written_look(struct written *f, struct writeback_waits *done);
 /* Calls ready of each wait. No lock held. */
 void written_tell(struct writeback_waits *done);
-/* written_cut_end(), without what follows. True: as after written_redo_locked(). */
+/* written_cut_end(), without the work behind it. True: as after written_redo_locked(). */
 bool written_cut_over(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 /* All NEW data has been sent, unless memory was short. The waits now wait for the WRITEs sent so
  * far. */

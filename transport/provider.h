@@ -209,8 +209,8 @@ struct prov_ops {
 	 * notice a peer's end at the next request only. */
 	void (*lease)(struct prov_conn *c, unsigned s);
 
-	/* The TCP socket that carries c (silence.h). NULL: verbs, whose devices notice a silent
-	 * peer by their own retries. */
+	/* The TCP socket that carries c (silence.h). NULL: verbs. An RDMA device notices a silent
+	 * peer by retries of its own. */
 	int (*tcp_fd)(struct prov_conn *c);
 
 	/* Any thread, any number of times. Wakes wait(). */

@@ -21,7 +21,7 @@
 #define SLOW_NS	      2000000000u /* if the server answers none */
 #define POLL_NS	      1000000u
 
-/* A file whose attributes the kernel may believe wrongly. */
+/* A file with attributes that the kernel may believe wrongly. */
 struct doubt {
 	STAILQ_ENTRY(doubt) link;
 	struct inode *ino; /* a reference */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * acks: what an end knows of its peer's acknowledgements. They bear on TCP_INFO alone: a run leaves
- * the send buffer as soon as the run has arrived.
+ * acks: the acknowledgements of the peer, as an end knows them. The acknowledgements bear on
+ * TCP_INFO alone: a run leaves the send buffer as soon as the run has arrived.
  */
 #include <linux/tcp.h>
 #include <string.h>
