@@ -60,6 +60,8 @@ struct obj {
 	unsigned changing GUARDED_BY(lock);
 	uint64_t undelegated_ns GUARDED_BY(lock); /* until then no delegation is given */
 
+	uint64_t unlaid_ns GUARDED_BY(lock); /* until then no layout is given (state/layout.h) */
+
 	/* stable.c's, guarded by stable.c's lock */
 	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */
 	bool syncing;		   /* a sync of the object runs */

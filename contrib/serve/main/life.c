@@ -116,6 +116,7 @@ static int open_serve(
 	snprintf(sv->owner, sizeof(sv->owner), "rnfs-serve-%016" PRIx64, id);
 	sv->read_only = o->read_only;
 	sv->admit = &o->admit;
+	sv->devices = o->devices.n ? &o->devices : NULL;
 	sv->dirs = dir_cache_new(DIR_STREAMS);
 	sv->pool = mem_pool_new(POOL_LIMIT);
 	sv->fds = fdcache_new(sv->objs, fd_share(sv->objs));
@@ -128,7 +129,10 @@ static int open_serve(
 	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
-	deleg_use_leases(sv->state.delegs, SIGRTMIN);
+	/* A data server is a program that changes files without this server. A lease would break by
+	 * each first WRITE, also of the client that has the delegation. */
+	if (!sv->devices)
+		deleg_use_leases(sv->state.delegs, SIGRTMIN);
 	sv->state.grace = grace_new(o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }

@@ -36,6 +36,8 @@ enum {
 	OPT_CLIENTS,
 	OPT_PORTS,
 	OPT_DELEGATIONS,
+	OPT_PNFS,
+	OPT_STRIPE,
 	OPT_LOG,
 	OPT_LOG_FORMAT,
 };
@@ -59,6 +61,8 @@ static const struct option longopts[] = {
 	{"clients", required_argument, NULL, OPT_CLIENTS},
 	{"privileged-ports", no_argument, NULL, OPT_PORTS},
 	{"delegations", required_argument, NULL, OPT_DELEGATIONS},
+	{"pnfs", required_argument, NULL, OPT_PNFS},
+	{"pnfs-stripe", required_argument, NULL, OPT_STRIPE},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"log-format", required_argument, NULL, OPT_LOG_FORMAT},
 	{"help", no_argument, NULL, 'h'},
@@ -82,6 +86,9 @@ void serve_options_usage(void)
 	       "  --delegations MODE   none, read (files are delegated to clients that read "
 	       "them)\n"
 	       "                       or write (also to those that write them); write\n"
+	       "  --pnfs LIST          have clients read and write at these servers of the same\n"
+	       "                       DIRECTORY, PROTO:HOST:PORT[/VERSION][,...]\n"
+	       "  --pnfs-stripe BYTES  spread each file over them, in pieces of this size\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
 	       "  --async              answer changes of names and attributes before they are on\n"
 	       "                       disk: faster, and a power cut loses what was answered\n"
@@ -209,6 +216,8 @@ static int find_registered(struct options *o, struct err *e)
 static int finish(struct options *o, const char **at, const enum rpc_proto *protos,
 	unsigned nprotos, struct err *e)
 {
+	if (o->devices.stripe && !o->devices.n)
+		return err_set(e, ERR_USAGE, "--pnfs-stripe: --pnfs names no data servers");
 	if (o->nlisten == 0)
 		at[o->nlisten++] = DEFAULT_AT;
 	if (nprotos > o->nlisten)
@@ -287,6 +296,13 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
+	case OPT_PNFS:
+		return devices_add(&o->devices, arg, e);
+	case OPT_STRIPE:
+		if (parse_u32("--pnfs-stripe", arg, 4096, 1u << 30, &v, e) < 0)
+			return -1;
+		o->devices.stripe = v;
+		return 0;
 	case OPT_LOG:
 		return log_choice_target(&o->log, arg)
 			       ? 0

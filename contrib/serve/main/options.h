@@ -12,6 +12,7 @@
 
 #include "contrib/serve/admit.h"
 #include "contrib/serve/state/deleg.h"
+#include "contrib/serve/state/devices.h"
 #include "transport/err.h"
 #include "transport/log_target.h"
 #include "transport/rpc/rpc.h"
@@ -41,7 +42,8 @@ struct options {
 	uint32_t lease_s, inline_size;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	enum deleg_mode delegations;
-	struct admit admit; /* --allow-users, --clients, --privileged-ports */
+	struct devices devices; /* --pnfs, --pnfs-stripe */
+	struct admit admit;	/* --allow-users, --clients, --privileged-ports */
 	bool help, version;
 };
 

@@ -9,6 +9,7 @@
 
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/ranges.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/stateid.h"
@@ -55,6 +56,8 @@ void client_drop_states(struct state *s, struct client *c)
 			ranges_drop_locked(st);
 			if (st->kind == ST_DELEG && !st->revoked)
 				deleg_end_locked(s, st);
+			else if (st->kind == ST_LAYOUT)
+				layout_end_locked(s, st);
 			else if (st->kind != ST_DELEG)
 				LIST_REMOVE(st, obj_link);
 			mutex_unlock(&o->lock);
