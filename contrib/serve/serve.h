@@ -40,6 +40,7 @@ struct serve {
 	struct mem_pool *pool;
 	struct idmap *idmap; /* names.h */
 	bool read_only;
+	bool data_server; /* carries out only what clients with a layout send (fence.h) */
 	struct stable *stable;
 	struct making *making; /* NULL: nothing is noted */
 	char owner[64];	       /* server owner's major id and scope */

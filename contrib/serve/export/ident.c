@@ -67,11 +67,6 @@ bool ident_switches(void)
 	return switches;
 }
 
-bool ident_squashes(void)
-{
-	return switches && squash;
-}
-
 static int set_groups(const struct rpc_cred *c)
 {
 	gid_t gids[RPC_MAX_GIDS];

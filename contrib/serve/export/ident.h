@@ -25,9 +25,6 @@ void ident_init(bool squash_root);
 /* True if ident_assume() has an effect. */
 bool ident_switches(void);
 
-/* Does uid 0 of a caller become the anonymous user? */
-bool ident_squashes(void);
-
 /* Acts as cred from now on. 0, or -EPERM: the kernel did not let the thread switch. Then the
  * request must be refused, because it would run with another user's rights. */
 int ident_assume(const struct rpc_cred *cred);

@@ -60,6 +60,7 @@ struct obj {
 	unsigned changing GUARDED_BY(lock);
 	uint64_t undelegated_ns GUARDED_BY(lock); /* until then no delegation is given */
 
+	_Atomic uint64_t fenced_ns; /* when this server fenced it last (fence.h); 0: never */
 	uint64_t unlaid_ns GUARDED_BY(lock); /* until then no layout is given (state/layout.h) */
 
 	/* stable.c's, guarded by stable.c's lock */

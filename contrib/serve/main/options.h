@@ -34,7 +34,7 @@ struct options {
 	const char *fault;	  /* NULL: none */
 	const char *key;	  /* --handle-key; NULL: the default place */
 	const char *idmap_domain; /* NULL: the machine's */
-	bool read_only, async, no_root_squash, crc;
+	bool read_only, data_server, async, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
 	struct log_choice log;
 	unsigned debug; /* times -d was given */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/state/layout.h"
@@ -61,6 +62,8 @@ void client_drop_states(struct state *s, struct client *c)
 			else if (st->kind != ST_DELEG)
 				LIST_REMOVE(st, obj_link);
 			mutex_unlock(&o->lock);
+			if (st->kind == ST_LAYOUT)
+				fence_raise(o);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);
 			st_put(s, st); /* the table's reference */

@@ -3,9 +3,9 @@
  *
  * devices: the data servers of --pnfs (RFC 8435 sections 4 and 5).
  *
- * Each data server serves the same directory as this server, and seals file handles with the same
- * key. So a file has one handle at all of them, and every data server is a way to the same bytes.
- * This server names data servers to clients, and never calls one.
+ * Each data server (--data-server) serves the same directory as this server, and seals file handles
+ * with the same key. So a file has one handle at all of them, and every data server is a way to the
+ * same bytes. This server names data servers to clients, and never calls one.
  *
  * A struct devices does not change once the server runs.
  */

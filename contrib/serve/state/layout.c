@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/state/client_end.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -432,9 +433,10 @@ static void tick_one(struct state *s, struct st *st)
 		return;
 	}
 	snprintf(who, sizeof(who), "%s", st->client->who);
+	fence_raise(st->obj);
 	if (end_and_put(s, st))
 		log_warn("client %s has not given a layout back within the lease time: the layout "
-			 "ends",
+			 "ends, and the file is fenced",
 			who);
 }
 

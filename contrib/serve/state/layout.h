@@ -7,14 +7,17 @@
  *       |                    \--not within the lease time--> ended by the server
  *       \--LAYOUTRETURN, the client's last CLOSE of the file, or the client ends--> ended
  *
+ * If the server ends a layout by itself, or the client ends with the layout, the server fences the
+ * file first (fence.h): another client that gets the file's locks then sees no late WRITE.
+ *
  * A layout is a state of its client (ST_LAYOUT), at most one for each file, and always of the whole
  * file. Its file lists it like an open. A layout gives the right to read, or to read and write, the
  * file's data at the data servers (devices.h). Data servers show the same file, so layouts do not
  * conflict with one another, nor with opens.
  *
  * A change of the file's owner or permissions by another client waits for the layouts (that client
- * is told NFS4ERR_DELAY), since a layout names the file's owner to the data servers. A
- * CB_LAYOUTRECALL is prepared, to be sent behind the answer (cb.h), and sent again now and then.
+ * is told NFS4ERR_DELAY), since data servers look at neither. A CB_LAYOUTRECALL is prepared, to be
+ * sent behind the answer (cb.h), and sent again now and then.
  */
 #ifndef RNFS_SERVE_STATE_LAYOUT_H
 #define RNFS_SERVE_STATE_LAYOUT_H

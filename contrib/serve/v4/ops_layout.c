@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
@@ -70,8 +71,9 @@ static uint32_t avoided(const struct client *c)
 	return mask;
 }
 
-/* Would another data server give another answer? */
-static bool is_servers_fault(uint32_t status)
+/* Would another data server give another answer? A data server refuses access to a file that was
+ * fenced after the layout was given. */
+static bool is_servers_fault(const struct compound *c, uint32_t status)
 {
 	switch (status) {
 	case NFS4_OK:
@@ -82,8 +84,23 @@ static bool is_servers_fault(uint32_t status)
 	case NFS4ERR_DELAY:
 	case NFS4ERR_GRACE:
 		return false;
+	case NFS4ERR_ACCESS:
+		return !c->cur || !fence_is_new(c->cur);
 	default:
 		return true;
+	}
+}
+
+static const char *remedy(uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_BADHANDLE:
+	case NFS4ERR_STALE:
+		return "; a data server must serve the same directory with the same --handle-key";
+	case NFS4ERR_ACCESS:
+		return "; a data server must run with --data-server and the same --handle-key";
+	default:
+		return "";
 	}
 }
 
@@ -91,9 +108,8 @@ static void take_error(struct compound *c, const struct nfs4_device_error *e)
 {
 	int i = devices_find(c->sv->devices, &e->device);
 	uint64_t now = clock_coarse_ns();
-	bool handle = e->status == NFS4ERR_BADHANDLE || e->status == NFS4ERR_STALE;
 
-	if (i < 0 || !is_servers_fault(e->status))
+	if (i < 0 || !is_servers_fault(c, e->status))
 		return;
 	if (atomic_exchange_explicit(
 		    &c->client->ds_again_ns[i], now + AVOID_NS, memory_order_relaxed) > now)
@@ -101,9 +117,7 @@ static void take_error(struct compound *c, const struct nfs4_device_error *e)
 	log_info("client %s reports %s of data server %s, which is not offered to the client for "
 		 "%u s%s",
 		c->client->who, nfs4_status_name(e->status), c->sv->devices->d[i].name,
-		(unsigned)(AVOID_NS / NSEC_PER_SEC),
-		handle ? "; a data server must serve the same directory with the same --handle-key"
-		       : "");
+		(unsigned)(AVOID_NS / NSEC_PER_SEC), remedy(e->status));
 }
 
 static void take_errors(struct compound *c, const struct nfs4_layouterror_args *a)
@@ -128,20 +142,24 @@ static uint32_t check_wanted(const struct compound *c, const struct nfs4_layoutg
 	return NFS4_OK;
 }
 
-/* Puts the body of the current object's layout into x. */
-static uint32_t make_body(struct compound *c, struct xdr_out *x)
+/* Puts the body of the current object's layout into x. To read, the group alone is enough. */
+static uint32_t make_body(struct compound *c, bool writes, struct xdr_out *x)
 {
+	struct fence_ids ids;
 	struct statx st;
 	struct nfs_fh fh;
 	int r = obj_stat(c->cur, &st);
 
+	if (r == 0)
+		r = fence_ids(c->sv->objs, c->cur, &ids);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	if (st.stx_uid == 0 && ident_squashes())
-		return NFS4ERR_LAYOUTUNAVAILABLE; /* data servers would refuse the file's owner */
+	/* a WRITE by another user than the owner must take these bits away */
+	if (writes && st.stx_mode & (S_ISUID | S_ISGID))
+		return NFS4ERR_LAYOUTUNAVAILABLE;
 	fh.len = obj_handle(c->sv->objs, c->cur, fh.data);
-	if (!devices_put_layout(
-		    x, c->sv->devices, avoided(c->client), st.stx_ino, &fh, st.stx_uid, st.stx_gid))
+	if (!devices_put_layout(x, c->sv->devices, avoided(c->client), c->cur->id.ino, &fh,
+		    writes ? ids.uid : IDENT_ANON, ids.gid))
 		return NFS4ERR_LAYOUTUNAVAILABLE;
 	return NFS4_OK;
 }
@@ -160,7 +178,7 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 	status = check_wanted(c, a);
 	xdr_out_init(&x, body, sizeof(body));
 	if (status == NFS4_OK)
-		status = make_body(c, &x);
+		status = make_body(c, a->iomode == LAYOUTIOMODE4_RW, &x);
 	if (status != NFS4_OK)
 		return status;
 	if (LAYOUT_HEAD + x.len > a->maxcount)

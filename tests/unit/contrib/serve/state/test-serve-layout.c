@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "contrib/serve/export/fence.h"
+#include "contrib/serve/export/ident.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/devices.h"
 #include "contrib/serve/state/layout.h"
@@ -65,6 +67,26 @@ static const struct nfs4_layoutget_args whole = {.type = LAYOUT4_FLEX_FILES,
 	.minlength = 1,
 	.maxcount = 65536};
 
+/* f's ids at data servers. */
+static struct fence_ids ids(const struct two *f)
+{
+	struct fence_ids ids;
+	struct obj *o;
+
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	assert_int_equal(fence_ids(f->e.sv.objs, o, &ids), 0);
+	obj_unref(f->e.sv.objs, o);
+	return ids;
+}
+
+static void assert_id(const struct nfs_name *name, uint32_t id)
+{
+	char text[12];
+
+	assert_int_equal(name->len, snprintf(text, sizeof(text), "%u", id));
+	assert_memory_equal(name->s, text, name->len);
+}
+
 /* LAYOUTGET of f under sid, which becomes the layout's stateid. *device: the number of the data
  * server. */
 static uint32_t get(struct two *f, struct nfs4_stateid *sid, uint32_t iomode, int *device)
@@ -90,6 +112,8 @@ static uint32_t get(struct two *f, struct nfs4_stateid *sid, uint32_t iomode, in
 	assert_true(nfs4_ff_next(&l, &w, &s));
 	assert_int_equal(s.fh[0].len, f->fh.len);
 	assert_memory_equal(s.fh[0].data, f->fh.data, f->fh.len);
+	assert_id(&s.user, iomode == LAYOUTIOMODE4_RW ? ids(f).uid : IDENT_ANON);
+	assert_id(&s.group, ids(f).gid);
 	if (device)
 		*device = devices_find(&devices, &s.device);
 	*sid = r.stateid;
@@ -387,6 +411,7 @@ static void a_layout_that_does_not_come_back_ends(void **state)
 {
 	struct two *f = *state;
 	struct nfs4_stateid sid = laid_out(f, false);
+	struct fence_ids before = ids(f);
 
 	sid.seqid++;
 	two_be(f, true);
@@ -405,6 +430,7 @@ static void a_layout_that_does_not_come_back_ends(void **state)
 	cb_notify_all(&f->e.sv); /* the last call comes too late */
 	two_answer_layoutrecall(f, &sid, NFS4ERR_NOMATCHING_LAYOUT);
 	assert_int_equal(layouts(f), 0);
+	assert_true(before.uid != ids(f).uid && before.gid != ids(f).gid);
 	assert_int_equal(two_set_mode(f), NFS4_OK);
 	two_be(f, false);
 	assert_int_equal(give(f, &sid), NFS4ERR_BAD_STATEID);
@@ -414,16 +440,49 @@ static void a_layout_that_does_not_come_back_ends(void **state)
 static void an_expired_client_keeps_no_layout(void **state)
 {
 	struct two *f = *state;
+	struct fence_ids before;
 
 	laid_out(f, false);
+	before = ids(f);
 	two_later_ns += 100 * NSEC_PER_SEC;
 	two_be(f, true);
 	assert_int_equal(two_status_flags(f), 0);
 	assert_int_equal(two_set_mode(f), NFS4_OK);
 	assert_int_equal(layouts(f), 0);
-	f->e.sv.state.layouts->nrecalls = 0;
+	assert_true(before.uid != ids(f).uid && before.gid != ids(f).gid);
 	cb_notify_all(&f->e.sv); /* the call has no client any more */
 	assert_null(two_out);
+}
+
+/* A layout that was returned, or closed, fences nothing. */
+static void an_orderly_end_fences_nothing(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false);
+	struct fence_ids before = ids(f);
+
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
+	assert_int_equal(layouts(f), 0);
+	assert_true(before.uid == ids(f).uid && before.gid == ids(f).gid);
+}
+
+/* A data server does not know the caller, for whom a WRITE must take these bits away. */
+static void programs_of_other_users_are_not_written_there(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	char path[128];
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	env_path(&f->e, "f", path, sizeof(path));
+	assert_int_equal(chmod(path, 04755), 0);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_READ, NULL), NFS4_OK);
 }
 
 /* --- data servers ----------------------------------------------------------------------------- */
@@ -480,6 +539,30 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	two_later_ns += 61 * NSEC_PER_SEC;
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
 	assert_int_equal(now, first);
+}
+
+/* Data servers refuse clients that have the layout of a file from before its fence. */
+static void a_refusal_behind_a_fence_is_no_failure(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	struct obj *o;
+	int first, now;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	fence_raise(o);
+	obj_unref(f->e.sv.objs, o);
+	assert_int_equal(report(f, &sid, first, NFS4ERR_ACCESS), NFS4_OK);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
+	assert_int_equal(now, first);
+	two_later_ns += 121 * NSEC_PER_SEC; /* later it is */
+	assert_int_equal(report(f, &sid, first, NFS4ERR_ACCESS), NFS4_OK);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
+	assert_int_equal(now, 1 - first);
 }
 
 static uint32_t device_info(struct two *f, const struct nfs4_deviceid *id, uint32_t type,
@@ -589,7 +672,10 @@ int main(void)
 		TEST(a_refused_layoutrecall_is_repeated),
 		TEST(a_layout_that_does_not_come_back_ends),
 		TEST(an_expired_client_keeps_no_layout),
+		TEST(an_orderly_end_fences_nothing),
+		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
+		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
 		TEST(clients_learn_of_the_layout_type),
