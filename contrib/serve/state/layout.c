@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "contrib/serve/export/fence.h"
-#include "contrib/serve/state/client_end.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -316,7 +315,7 @@ static bool prepare_locked(struct state *s, const struct st *st) REQUIRES(st->ob
 	return true;
 }
 
-static void recall_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock)
+void layout_recall_locked(struct state *s, struct st *st)
 {
 	struct layouts *l = s->layouts;
 	uint64_t now = clock_coarse_ns();
@@ -333,33 +332,6 @@ static void recall_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock
 	}
 	if (now >= st->layout.again_ns && prepare_locked(s, st))
 		st->layout.again_ns = now + AGAIN_NS;
-}
-
-uint32_t layout_recall(struct state *s, struct obj *o, const struct client *by)
-{
-	uint32_t status;
-	uint64_t holder;
-	struct st *st;
-
-	do {
-		if (atomic_load_explicit(&s->layouts->n, memory_order_relaxed) == 0)
-			return NFS4_OK;
-		status = NFS4_OK;
-		holder = 0;
-		mutex_lock(&o->lock);
-		LIST_FOREACH (st, &o->states, obj_link) {
-			if (st->kind != ST_LAYOUT)
-				continue;
-			recall_locked(s, st);
-			if (st->client == by)
-				continue;
-			status = NFS4ERR_DELAY;
-			if (client_expired(s, st->client))
-				holder = st->client->id;
-		}
-		mutex_unlock(&o->lock);
-	} while (holder && client_evict_expired(s, holder));
-	return status;
 }
 
 void layout_refused(
@@ -426,7 +398,7 @@ static void tick_one(struct state *s, struct st *st)
 	mutex_lock(&st->obj->lock);
 	at = st->layout.recalled_ns;
 	if (!st->closed)
-		recall_locked(s, st);
+		layout_recall_locked(s, st);
 	mutex_unlock(&st->obj->lock);
 	if (clock_age(clock_coarse_ns(), at) <= s->lease_s * NSEC_PER_SEC) {
 		st_put(s, st);

@@ -64,9 +64,8 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 void layout_return_all(struct state *s, struct client *c);
 /* c has closed o, or returned a delegation: c's layout ends if that was the last. */
 void layout_closed(struct state *s, struct client *c, struct obj *o);
-/* The client `by` (NULL: a caller without a client record) is about to change who may access o.
- * Recalls the layouts of o. NFS4_OK, or NFS4ERR_DELAY while another client than `by` has one. */
-uint32_t layout_recall(struct state *s, struct obj *o, const struct client *by);
+/* Recalls st: at once, and again now and then. */
+void layout_recall_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock);
 /* Ends the layout st, which the file lists. The caller has taken st out of the client's table. */
 void layout_end_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock);
 /* The client has answered the CB_LAYOUTRECALL of sid: with NFS4ERR_NOMATCHING_LAYOUT the layout

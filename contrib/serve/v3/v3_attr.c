@@ -11,7 +11,7 @@
 #include "contrib/serve/export/fdcache.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
-#include "contrib/serve/state/layout.h"
+#include "contrib/serve/state/layout_use.h"
 #include "contrib/serve/v3/v3.h"
 
 #define LINK_MAX_SAID 32000

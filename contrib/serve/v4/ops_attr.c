@@ -11,7 +11,7 @@
 #include "contrib/serve/ops/acl.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
-#include "contrib/serve/state/layout.h"
+#include "contrib/serve/state/layout_use.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/v4/ops.h"
 #include "contrib/serve/v4/ops_io.h"
