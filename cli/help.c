@@ -78,6 +78,7 @@ void help_options(FILE *out)
 	      "  nconnect=N              connections, 1 to 16, default 1\n"
 	      "  max_connect=N           NFSv4: addresses of the server that they go to, default "
 	      "1\n"
+	      "  noreferrals             NFSv4: do not follow directories to other servers\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"
 	      "                          RPC-over-RDMA details\n"
