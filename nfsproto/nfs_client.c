@@ -99,13 +99,17 @@ static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 	return c;
 }
 
+static void end(struct nfs_op *op);
+
+static const struct nfs_front front = {.submit = nfs_submit, .cancel = nfs_cancel, .end = end};
+
 /* A mount of which no other is a part may have submounts. NFSv3 knows no referrals. */
 static struct nfs_client *with_submounts(
 	struct nfs_client *c, const struct nfs_mount_params *p, struct err *e)
 {
 	if (!c || p->submount || c->info.vers_major < 4 || !p->upcalls || !p->upcalls->follow)
 		return c;
-	c->submounts = nfs_submounts_new(c);
+	c->submounts = nfs_submounts_new(c, &front);
 	if (c->submounts)
 		return c;
 	err_set(e, ERR_INTERNAL, "out of memory");
@@ -138,12 +142,13 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
-	if (c && !c->number) {
-		nfs_submounts_free(c->submounts, c->leave_by);
-		c->submounts = NULL;
-	}
-	if (c)
-		c->backend->unmount(c);
+	struct nfs_submounts *submounts = c ? c->submounts : NULL;
+
+	if (!c)
+		return NULL;
+	nfs_submounts_end(submounts, c->leave_by);
+	c->backend->unmount(c);
+	nfs_submounts_free(submounts);
 	return NULL;
 }
 
@@ -507,7 +512,7 @@ static void ended(struct nfs_op *op)
 	if (c->number)
 		nfs_route_results(op);
 	if (op->type == NFS_LOOKUP && op->error == -EREMOTE && op->places && c->submounts) {
-		op->error = nfs_submounts_follow(c, op, end);
+		op->error = nfs_submounts_follow(c, op);
 		if (!op->error)
 			return;
 	}

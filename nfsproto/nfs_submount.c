@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_places.h"
-#include "nfsproto/nfs_client.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/lock.h"
@@ -26,7 +25,6 @@ enum state { NONE, WANTED, CONNECTING, CONNECTED, UP, FAILED };
 struct nfs_follower {
 	TAILQ_ENTRY(nfs_follower) link;
 	struct nfs_op *op;
-	void (*end)(struct nfs_op *op);
 	struct nfs_submounts *all;
 	/* under the lock */
 	bool waits; /* in the submount's list */
@@ -59,6 +57,7 @@ struct submount {
 
 struct nfs_submounts {
 	struct nfs_client *top;
+	const struct nfs_front *front;
 	struct mutex lock;
 	pthread_cond_t cond;
 	pthread_t thread;
@@ -81,7 +80,6 @@ static void follower_end(struct nfs_follower *f, int error)
 {
 	struct nfs_submounts *t = f->all;
 	struct nfs_op *op = f->op;
-	void (*end)(struct nfs_op * op) = f->end;
 
 	mutex_lock(&t->lock);
 	op->follower = NULL;
@@ -89,7 +87,7 @@ static void follower_end(struct nfs_follower *f, int error)
 	unref_locked(f);
 	mutex_unlock(&t->lock);
 	op->error = error;
-	end(op);
+	t->front->end(op);
 }
 
 static void root_done(struct nfs_op *root)
@@ -116,11 +114,11 @@ static void follower_ask(struct nfs_follower *f, struct nfs_client *c)
 	mutex_lock(&t->lock);
 	f->refs++;
 	mutex_unlock(&t->lock);
-	nfs_submit(t->top, &f->root);
+	t->front->submit(t->top, &f->root);
 	mutex_lock(&t->lock);
 	f->asked = !f->ended;
 	if (f->asked && f->op->unwanted)
-		nfs_cancel(&f->root);
+		t->front->cancel(&f->root);
 	unref_locked(f);
 	mutex_unlock(&t->lock);
 }
@@ -133,7 +131,7 @@ bool nfs_submounts_cancel(struct nfs_submounts *t, struct nfs_op *op)
 	op->unwanted = true;
 	f = op->follower;
 	if (f && f->asked)
-		nfs_cancel(&f->root);
+		t->front->cancel(&f->root);
 	else if (f && f->waits)
 		pthread_cond_signal(&t->cond);
 	mutex_unlock(&t->lock);
@@ -166,6 +164,14 @@ static bool is_ending(struct nfs_submounts *t)
 	return ending;
 }
 
+/* Returns NULL. */
+static struct nfs_client *end_client(struct nfs_client *c, uint64_t leave_by)
+{
+	c->leave_by = leave_by;
+	c->backend->unmount(c);
+	return NULL;
+}
+
 /* Names may differ in case alone at such a server, and the callers would not know. */
 static bool fits(const struct nfs_client *top, const struct nfs_client *c, struct err *e)
 {
@@ -188,7 +194,7 @@ static void *connect_main(void *arg)
 		e = (struct err){0};
 		connect_place(s, p, &e);
 		if (s->made && !fits(t->top, s->made, &e))
-			s->made = nfs_client_free(s->made);
+			s->made = end_client(s->made, 0);
 		if (s->made)
 			log_always_info(
 				"\"%s\" is on another server, and is mounted from there: %s:%s",
@@ -328,13 +334,14 @@ static void *submounts_main(void *arg)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-struct nfs_submounts *nfs_submounts_new(struct nfs_client *top)
+struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs_front *front)
 {
 	struct nfs_submounts *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->top = top;
+	t->front = front;
 	mutex_init(&t->lock);
 	clock_cond_init(&t->cond);
 	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX; i++) {
@@ -345,7 +352,7 @@ struct nfs_submounts *nfs_submounts_new(struct nfs_client *top)
 	return t;
 }
 
-void nfs_submounts_free(struct nfs_submounts *t, uint64_t leave_by)
+void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by)
 {
 	bool running;
 
@@ -360,14 +367,19 @@ void nfs_submounts_free(struct nfs_submounts *t, uint64_t leave_by)
 		pthread_join(t->thread, NULL);
 	/* from the deepest: a submount's root is looked up at the one that refers to it */
 	for (unsigned i = NFS_SUBMOUNTS_MAX; i-- > 0;) {
-		struct nfs_client *c = atomic_load(&t->sub[i].client);
+		struct nfs_client *c = atomic_exchange(&t->sub[i].client, NULL);
 
-		if (c) {
-			nfs_client_leave_by(c, leave_by);
-			nfs_client_free(c);
-		}
-		free(t->sub[i].places);
+		if (c)
+			end_client(c, leave_by);
 	}
+}
+
+void nfs_submounts_free(struct nfs_submounts *t)
+{
+	if (!t)
+		return;
+	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX; i++)
+		free(t->sub[i].places);
 	mutex_destroy(&t->lock);
 	pthread_cond_destroy(&t->cond);
 	free(t);
@@ -457,7 +469,7 @@ static int enter_locked(struct nfs_submounts *t, struct nfs_client *c, struct nf
 	return 0;
 }
 
-int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op, void (*end)(struct nfs_op *op))
+int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op)
 {
 	struct nfs_submounts *t = c->submounts;
 	struct nfs_follower *f = calloc(1, sizeof(*f));
@@ -467,7 +479,6 @@ int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op, void (*end)(st
 	if (!f)
 		return -ENOMEM;
 	f->op = op;
-	f->end = end;
 	f->all = t;
 	f->refs = 1;
 	mutex_lock(&t->lock);

@@ -33,21 +33,30 @@
 #define NFS_SUBMOUNTS_MAX 64u
 #define NFS_SUBMOUNT_DEEP 8u /* referrals within referrals */
 
+/* The front of all clients (nfs_client.h), which calls this module, and which this module calls. */
+struct nfs_front {
+	void (*submit)(struct nfs_client *c, struct nfs_op *op);
+	void (*cancel)(struct nfs_op *op);
+	void (*end)(struct nfs_op *op); /* op has its results, and ends for its caller */
+};
+
 /* The submounts of a mount; NULL when out of memory. top: the mount itself. */
-struct nfs_submounts *nfs_submounts_new(struct nfs_client *top);
+struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs_front *front);
 /* Ends all submounts, and the operations that wait for one, with -ENOTCONN. Waits for connections
  * that are being made. Before top ends. leave_by: nfs_client_leave_by(). Accepts NULL. */
-void nfs_submounts_free(struct nfs_submounts *t, uint64_t leave_by);
+void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by);
+/* After top has ended: no operation of top is under way. Accepts NULL. */
+void nfs_submounts_free(struct nfs_submounts *t);
 
 /* The client for the handles of a server; NULL: there is none. Any thread; takes no lock. */
 struct nfs_client *nfs_submounts_find(struct nfs_submounts *t, unsigned server);
 /* The submounts that are up, i from 0; NULL: there are no more. Any thread; takes no lock. */
 struct nfs_client *nfs_submounts_each(struct nfs_submounts *t, unsigned *i);
 
-/* op, a LOOKUP by c, has ended with -EREMOTE, and has the places. Later ends op by `end`, unless
- * op was cancelled (nfs_submounts_cancel()) or cannot be followed: then returns the error, a
- * negative errno. 0: op waits, and op->places belongs to the submount. */
-int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op, void (*end)(struct nfs_op *op));
+/* op, a LOOKUP by c, has ended with -EREMOTE, and has the places. 0: op waits, and front->end()
+ * comes later. A negative errno: op was cancelled, or cannot be followed, and ends with that error.
+ */
+int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op);
 /* op is unwanted. True: op waits for a submount, and ends soon. */
 bool nfs_submounts_cancel(struct nfs_submounts *t, struct nfs_op *op);
 

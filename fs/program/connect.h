@@ -12,8 +12,8 @@
 /* Connects to the server that o names. Blocks; the connection time-out bounds each transport tried.
  * mountpoint: the real path of the mount point, which identifies an earlier mount there. up, ctx:
  * the upcalls. NULL with a sentence in why. *passes then tells whether a later try may succeed,
- * because the server or the server's name was not there. If the server refers to another one, mounts
- * from there. */
+ * because the server or the server's name was not there. If the server refers to another one,
+ * mounts from there. */
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
 	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
 	char *why, size_t size);

@@ -82,14 +82,6 @@ void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what)
 		c->up->connection(c->up_ctx, NFS_CONNECTION_MOVED);
 }
 
-bool nfs_tell_entry(struct nfs_op *op, struct nfs_dirent *ent)
-{
-	ent->fh.server = op->client->number;
-	if (ent->have_attr)
-		nfs_own_attr(op->client, &ent->attr);
-	return op->u.readdir.entry(op, ent);
-}
-
 uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms)
 {
 	uint64_t usual = clock_ns() + ms * NSEC_PER_MSEC;

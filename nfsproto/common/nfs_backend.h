@@ -104,12 +104,19 @@ void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost 
 void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);
 void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
-/* Hands an entry that came for op, a READDIR, to its caller. False: no more are wanted. */
-bool nfs_tell_entry(struct nfs_op *op, struct nfs_dirent *ent);
 /* Attributes from c's server, as the callers of the mount know them. */
 static inline void nfs_own_attr(const struct nfs_client *c, struct nfs_attr *a)
 {
 	a->fsid_major ^= c->fsid_mix;
+}
+
+/* Hands an entry that came for op, a READDIR, to its caller. False: no more are wanted. */
+static inline bool nfs_tell_entry(struct nfs_op *op, struct nfs_dirent *ent)
+{
+	ent->fh.server = op->client->number;
+	if (ent->have_attr)
+		nfs_own_attr(op->client, &ent->attr);
+	return op->u.readdir.entry(op, ent);
 }
 
 #endif

@@ -132,8 +132,9 @@ static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, struct wal
 	char where[NFS4_WHERE_MAX];
 	int rc;
 
-	if (to && snprintf(to->rest, sizeof(to->rest), "%s%s%s", got < n ? w->names + offs[got] : "",
-			  got < n && *w->path ? "/" : "", w->path) >= (int)sizeof(to->rest))
+	if (to &&
+		snprintf(to->rest, sizeof(to->rest), "%s%s%s", got < n ? w->names + offs[got] : "",
+			got < n && *w->path ? "/" : "", w->path) >= (int)sizeof(to->rest))
 		to = NULL;
 	if (got < n)
 		w->names[offs[got]] = '\0';
