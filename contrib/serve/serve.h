@@ -24,6 +24,7 @@ struct fdcache;
 struct idmap;
 struct making;
 struct mount_list;
+struct referrals;
 struct stable;
 
 struct serve {
@@ -41,6 +42,7 @@ struct serve {
 	struct idmap *idmap; /* names.h */
 	bool read_only;
 	bool data_server; /* carries out only what clients with a layout send (fence.h) */
+	struct referrals *referrals; /* NULL: none */
 	struct stable *stable;
 	struct making *making; /* NULL: nothing is noted */
 	char owner[64];	       /* server owner's major id and scope */

@@ -28,16 +28,17 @@
 #include "transport/log.h"
 
 enum {
-	F_FH = 1,      /* needs a current file handle */
-	F_SOLO = 2,    /* may come without SEQUENCE, then alone */
-	F_WRITE = 4,   /* refused on a read-only export */
-	F_CHANGES = 8, /* must not run if its result would not fit */
-	F_IDENT = 16,  /* uses the file system as the caller */
-	F_ONCE = 64,   /* would fail a second time: the answer is kept for the next run */
-	F_DATA = 128,  /* also at a data server (fence.h) */
-	F_IN = 256,    /* reads the current file's data */
-	F_OUT = 512,   /* changes the current file's data */
-	F_LOOKS = 32,  /* does not change the current object's attributes: c->seen stays */
+	F_FH = 1,	/* needs a current file handle */
+	F_SOLO = 2,	/* may come without SEQUENCE, then alone */
+	F_WRITE = 4,	/* refused on a read-only export */
+	F_CHANGES = 8,	/* must not run if its result would not fit */
+	F_IDENT = 16,	/* uses the file system as the caller */
+	F_ONCE = 64,	/* would fail a second time: the answer is kept for the next run */
+	F_ABSENT = 128, /* runs on an absent file system, too (referral.h) */
+	F_DATA = 256,	/* also at a data server (fence.h) */
+	F_IN = 512,	/* reads the current file's data */
+	F_OUT = 1024,	/* changes the current file's data */
+	F_LOOKS = 32,	/* does not change the current object's attributes: c->seen stays */
 };
 
 struct op {
@@ -51,7 +52,7 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT | F_DATA | F_OUT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
-	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT | F_DATA},
+	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT | F_ABSENT | F_DATA},
 	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS | F_DATA},
 	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
@@ -131,6 +132,8 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 		return NFS4ERR_ACCESS;
 	if ((flags & F_FH) && !c->cur)
 		return NFS4ERR_NOFILEHANDLE;
+	if ((flags & F_FH) && !(flags & F_ABSENT) && c->cur->referral)
+		return NFS4ERR_MOVED;
 	if ((flags & F_WRITE) && c->sv->read_only)
 		return NFS4ERR_ROFS;
 	if ((flags & F_CHANGES) && c->out->len + ulb_nfs4_res_max(op, 0) > c->res_max)
