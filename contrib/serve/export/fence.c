@@ -24,13 +24,18 @@ static const char *attribute(void)
 	return geteuid() == 0 ? "trusted." FENCE_NAME : "user." FENCE_NAME;
 }
 
-/* The random number of o; 0: none. The thread has the server's identity. */
-static int number(const struct obj *o, uint64_t *out)
+/* The random numbers of o and of the exported directory; 0: none. The thread has the server's
+ * identity. */
+static int numbers(const struct obj_table *t, const struct obj *o, uint64_t out[2])
 {
+	const char *name = attribute();
 	char path[OBJ_PATH_SIZE];
 
-	*out = 0;
-	if (getxattr(obj_path(o, path), attribute(), out, sizeof(*out)) < 0 && errno != ENODATA &&
+	if (getxattr(obj_path(o, path), name, &out[0], sizeof(out[0])) < 0 && errno != ENODATA &&
+		errno != EOPNOTSUPP)
+		return -errno;
+	/* an open directory, not a path: faster */
+	if (fgetxattr(t->root_fd, name, &out[1], sizeof(out[1])) < 0 && errno != ENODATA &&
 		errno != EOPNOTSUPP)
 		return -errno;
 	return 0;
@@ -43,9 +48,7 @@ int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *
 	int r;
 
 	ident_suspend();
-	r = number(o, &said[2]);
-	if (r == 0)
-		r = number(t->root, &said[3]);
+	r = numbers(t, o, &said[2]);
 	ident_resume();
 	if (r < 0)
 		return r;
