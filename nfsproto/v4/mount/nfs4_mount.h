@@ -78,6 +78,12 @@ struct nfs4_client {
 	struct nfs4_delegs delegs GUARDED_BY(lock);
 	struct nfs4_offload offload[NFS4_OFFLOADS] GUARDED_BY(lock);
 	unsigned next_offload GUARDED_BY(lock);
+	struct {		   /* nfs4_move.h */
+		bool follows;	   /* constant: the option */
+		bool wanted;	   /* an op, or the server, says that a file system has moved */
+		uint64_t try_ns;   /* wanted: when to ask next */
+		uint64_t there_ns; /* when the root was last found at the server; 0: never */
+	} move GUARDED_BY(lock);
 	/* the last place told for a moved file system */
 	char moved[NFS4_WHERE_MAX] GUARDED_BY(lock);
 	uint64_t moved_ns GUARDED_BY(lock); /* when; 0: never */
