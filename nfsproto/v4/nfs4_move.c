@@ -107,7 +107,7 @@ bool nfs4_move_waits(struct nfs4_client *c, struct nfs_op *op, unsigned *ms)
 	int kind;
 
 	mutex_lock(&c->lock);
-	waits = c->move.follows && !(op->be.v4.flags & NFS4_F_PRIV) &&
+	waits = c->migrates && !(op->be.v4.flags & NFS4_F_PRIV) &&
 		!(c->move.there_ns && clock_age(now, c->move.there_ns) < THERE_NS);
 	if (waits && !c->move.wanted) {
 		c->move.wanted = true;
@@ -130,7 +130,7 @@ bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	bool due, moved;
 
 	mutex_lock(&c->lock);
-	if (c->move.follows && atomic_exchange(&c->srv->lease_moved, false) && !c->move.wanted) {
+	if (c->migrates && atomic_exchange(&c->srv->lease_moved, false) && !c->move.wanted) {
 		c->move.wanted = true;
 		c->move.try_ns = now;
 	}
@@ -148,12 +148,9 @@ bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 
 bool nfs4_move_instead(struct nfs4_client *c)
 {
-	bool follows, moved = false;
+	bool moved = false;
 
-	mutex_lock(&c->lock);
-	follows = c->move.follows;
-	mutex_unlock(&c->lock);
-	while (follows && !moved && find_root(c) == MOVED) {
+	while (c->migrates && !moved && find_root(c) == MOVED) {
 		moved = move(c);
 		if (!moved && !nfs4_recover_pause(c->srv, AGAIN_NS))
 			return true;
