@@ -87,6 +87,19 @@ static void cut(const struct nfs_client *c, struct nfs_op *op)
 		op->u.readdir.max_bytes = c->info.dtsize;
 }
 
+/* The other server does not apply the umask itself. */
+static void apply_umask(struct nfs_op *op)
+{
+	struct nfs_sattr *set = op->type == NFS_OPEN	 ? &op->u.open.set
+				: op->type == NFS_CREATE ? &op->u.create.set
+							 : NULL;
+
+	if (!set || !(set->mask & NFS_SET_UMASK))
+		return;
+	set->mode &= ~set->umask;
+	set->mask &= ~NFS_SET_UMASK;
+}
+
 /* The attributes among the results of op; NULL: none. */
 static struct nfs_attr *attr_of(struct nfs_op *op)
 {
@@ -121,6 +134,8 @@ struct nfs_client *nfs_route(struct nfs_client *c, struct nfs_op *op)
 	c = nfs_route_fh(c, fh);
 	if (c->number)
 		cut(c, op);
+	if (c->number && !(c->info.features & NFS_HAS_UMASK))
+		apply_umask(op);
 	return c;
 }
 

@@ -417,6 +417,22 @@ static void a_read_is_cut_to_the_size_of_the_submount(void **state)
 	assert_int_equal(v->top.len, 8192);
 }
 
+static void a_server_without_umasks_gets_modes(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op, make = {.type = NFS_CREATE};
+
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	make.u.create.dir = op.u.lookup.fh;
+	make.u.create.type = NFS_DIR;
+	make.u.create.name = (struct nfs_name){"n", 1};
+	make.u.create.set = (struct nfs_sattr){
+		.mask = NFS_SET_MODE | NFS_SET_UMASK, .mode = 0777, .umask = 022};
+	assert_int_equal(run(v, &make), 0);
+	assert_false(make.u.create.set.mask & NFS_SET_UMASK);
+	assert_int_equal(make.u.create.set.mode, 0755);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -433,6 +449,7 @@ int main(void)
 		TEST(referrals_have_bounds),
 		TEST(two_servers_are_two_devices),
 		TEST(a_read_is_cut_to_the_size_of_the_submount),
+		TEST(a_server_without_umasks_gets_modes),
 	};
 
 	log_init("test-nfs_submount", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
