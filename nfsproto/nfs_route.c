@@ -12,10 +12,9 @@
 
 struct nfs_client *nfs_route_fh(struct nfs_client *c, const struct nfs_fh *fh)
 {
-	struct nfs_client *other =
-		fh->server && c->submounts ? nfs_submounts_find(c->submounts, fh->server) : NULL;
-
-	return other ? other : c;
+	if (!fh->server)
+		return c;
+	return c->submounts ? nfs_submounts_find(c->submounts, fh->server) : NULL;
 }
 
 struct nfs_client *nfs_route_each(struct nfs_client *c, unsigned *i)
@@ -132,9 +131,9 @@ struct nfs_client *nfs_route(struct nfs_client *c, struct nfs_op *op)
 	if (!fh || !fh->server)
 		return c;
 	c = nfs_route_fh(c, fh);
-	if (c->number)
+	if (c)
 		cut(c, op);
-	if (c->number && !(c->info.features & NFS_HAS_UMASK))
+	if (c && !(c->info.features & NFS_HAS_UMASK))
 		apply_umask(op);
 	return c;
 }

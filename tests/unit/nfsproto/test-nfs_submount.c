@@ -377,6 +377,25 @@ static void referrals_have_bounds(void **state)
 	}
 	assert_int_equal(lookup(v, &op, &top_dir, "more"), -EREMOTE);
 	assert_int_equal(v->followed, NFS_SUBMOUNTS_MAX);
+	/* a handle of no server */
+	dir.server = NFS_SUBMOUNTS_MAX + 1;
+	assert_int_equal(lookup(v, &op, &dir, "name"), -ESTALE);
+}
+
+static void a_failure_takes_no_place_for_ever(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op;
+	char name[8];
+
+	v->broken = "one";
+	assert_int_equal(lookup(v, &op, &top_dir, "dead"), -EREMOTE);
+	v->top.refers = "two";
+	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX; i++) {
+		snprintf(name, sizeof(name), "ref%u", i);
+		assert_int_equal(lookup(v, &op, &top_dir, name), 0);
+	}
+	assert_int_equal(op.u.lookup.fh.server, 1);
 }
 
 static void two_servers_are_two_devices(void **state)
@@ -447,6 +466,7 @@ int main(void)
 		TEST(a_lookup_that_was_cancelled_before_is_not_followed),
 		TEST(the_end_of_the_mount_ends_the_wait),
 		TEST(referrals_have_bounds),
+		TEST(a_failure_takes_no_place_for_ever),
 		TEST(two_servers_are_two_devices),
 		TEST(a_read_is_cut_to_the_size_of_the_submount),
 		TEST(a_server_without_umasks_gets_modes),
