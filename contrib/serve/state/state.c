@@ -114,6 +114,8 @@ void state_report(struct state *s)
 
 	mutex_lock(&s->lock);
 	log_always_info("clients: %u", s->nclients);
+	if (atomic_load_explicit(&s->layouts->n, memory_order_relaxed))
+		log_always_info("layouts: %u", s->layouts->n);
 	TAILQ_FOREACH (c, &s->clients, link) {
 		mutex_lock(&c->lock);
 		if (c->nlm)
