@@ -53,6 +53,7 @@ void state_finish(struct state *s)
 {
 	struct client *c;
 
+	s->ending = true;
 	for (;;) {
 		mutex_lock(&s->lock);
 		c = TAILQ_FIRST(&s->clients);

@@ -138,6 +138,29 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	assert_int_equal(now, first);
 }
 
+/* Data servers may not find a file without a name. */
+static void removed_files_are_read_here(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	int first, now;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
+	assert_int_equal(two_remove(f), NFS4_OK);
+	assert_int_equal(report(f, &sid, first, NFS4ERR_STALE), NFS4_OK);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4ERR_LAYOUTUNAVAILABLE);
+	two_make_file(f, "f"); /* another one: its data server is not avoided */
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
+	assert_int_equal(report(f, &sid, first, NFS4ERR_STALE), NFS4_OK);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
+	assert_int_equal(now, 1 - first);
+}
+
 /* Data servers refuse clients that have the layout of a file from before its fence. */
 static void a_refusal_behind_a_fence_is_no_failure(void **state)
 {
@@ -260,6 +283,7 @@ int main(void)
 		TEST(mistakes_have_their_status),
 		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
+		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
