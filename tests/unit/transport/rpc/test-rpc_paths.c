@@ -85,6 +85,38 @@ static void cut(struct rig *r, int i)
 	assert_int_equal(simple(&r->c[i], P_NULL), 0);
 }
 
+/* A call of the procedure is sent over path i. */
+static void begin(struct rig *r, struct one *o, int i, uint32_t proc)
+{
+	one_init(o, &r->c[i], proc);
+	assert_int_equal(rpc_call_submit(&o->call), 0);
+}
+
+/* The same, and the server has the call, and answers when it is allowed to. */
+static void begin_held(struct rig *r, struct one *o, int i)
+{
+	begin(r, o, i, P_ASYNC);
+	sem_wait(&arrived);
+}
+
+/* The call of begin() has been answered. */
+static void end(struct one *o)
+{
+	assert_int_equal(one_wait(o), 0);
+	one_finish(o);
+}
+
+/* The calls of begin_held() are answered. */
+static void end_held(struct one *o, int n)
+{
+	for (int i = 0; i < n; i++)
+		sem_post(&allowed);
+	for (int i = 0; i < n; i++) {
+		sem_wait(&answered);
+		end(&o[i]);
+	}
+}
+
 static void small_calls_stay_and_large_ones_spread(void **state)
 {
 	struct rpc_client *seen[PATHS] = {0};
@@ -118,18 +150,10 @@ static void many_small_calls_use_several_paths(void **state)
 	r.paths.enough = 1;
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[i].c);
-		one_init(&o[i], &r.c[i], P_ASYNC);
-		assert_int_equal(rpc_call_submit(&o[i].call), 0);
-		sem_wait(&arrived);
+		begin_held(&r, &o[i], i);
 	}
 	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
-	for (int i = 0; i < 2; i++)
-		sem_post(&allowed);
-	for (int i = 0; i < 2; i++) {
-		sem_wait(&answered);
-		assert_int_equal(one_wait(&o[i]), 0);
-		one_finish(&o[i]);
-	}
+	end_held(o, 2);
 	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
 	rig_stop(&r);
 }
@@ -141,15 +165,10 @@ static void large_calls_avoid_a_busy_path(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[1], P_ASYNC);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
-	sem_wait(&arrived);
+	begin_held(&r, &o, 1);
 	for (int i = 0; i < 2 * PATHS; i++)
 		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[1].c);
-	sem_post(&allowed);
-	sem_wait(&answered);
-	assert_int_equal(one_wait(&o), 0);
-	one_finish(&o);
+	end_held(&o, 1);
 	rig_stop(&r);
 }
 
@@ -159,8 +178,7 @@ static void a_call_leaves_a_lost_path(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[0], P_NEVER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_NEVER);
 	cut(&r, 0);
 	assert_int_equal(one_wait(&o), 0);
 	assert_true(o.call.repeated);
@@ -249,16 +267,12 @@ static void calls_wait_while_no_path_is_up(void **state)
 	rig_start(&r);
 	srv_stop(&r.s);
 	wait_until(none_up, &r);
-	for (int i = 0; i < PATHS; i++) {
-		one_init(&o[i], &r.c[i], P_NULL);
-		assert_int_equal(rpc_call_submit(&o[i].call), 0);
-	}
+	for (int i = 0; i < PATHS; i++)
+		begin(&r, &o[i], i, P_NULL);
 	assert_false(rpc_paths_other_up(&r.paths, NULL));
 	srv_start(&r.s, r.port);
-	for (int i = 0; i < PATHS; i++) {
-		assert_int_equal(one_wait(&o[i]), 0);
-		one_finish(&o[i]);
-	}
+	for (int i = 0; i < PATHS; i++)
+		end(&o[i]);
 	rig_stop(&r);
 }
 
@@ -269,13 +283,11 @@ static void a_path_leaves(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[2], P_LATER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 2, P_LATER);
 	r.c[2].c = rpc_client_free(r.c[2].c);
 	assert_int_equal(one_wait(&o), -ENOTCONN);
 	one_finish(&o);
-	one_init(&o, &r.c[0], P_NEVER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_NEVER);
 	cut(&r, 0);
 	assert_int_equal(one_wait(&o), 0);
 	assert_ptr_equal(o.call.client, r.c[1].c);
@@ -289,8 +301,7 @@ static void a_moved_call_can_be_cancelled(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[0], P_LATER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_LATER);
 	cut(&r, 0);
 	assert_int_equal(simple(&r.c[0], P_NULL), 0);
 	rpc_call_withdraw(&o.call); /* without effect: the server may have the call */
