@@ -47,8 +47,9 @@ struct rpc_paths {
 void rpc_paths_init(struct rpc_paths *p);
 /* No member is left. */
 void rpc_paths_finish(struct rpc_paths *p);
-/* c, which was made with p in its parameters, joins or leaves. The transport calls these functions.
- * leave: without effect for a client that has not joined. */
+/* c, which was made with p in its parameters, joins or leaves. The transport calls these functions;
+ * the user has a client join that was made to connect later. leave: without effect for a client
+ * that has not joined. */
 void rpc_paths_join(struct rpc_paths *p, struct rpc_client *c);
 void rpc_paths_leave(struct rpc_paths *p, struct rpc_client *c);
 

@@ -72,7 +72,7 @@ static bool all_up(struct rig *r)
 static bool none_up(struct rig *r)
 {
 	for (int i = 0; i < PATHS; i++)
-		if (rpc_client_is_up(r->c[i].c))
+		if (r->c[i].c && rpc_client_is_up(r->c[i].c))
 			return false;
 	return true;
 }
@@ -215,6 +215,38 @@ static void a_path_says_hello_on_each_connection(void **state)
 	wait_until(has_said_hello, &r);
 	assert_int_equal(c.reconnected, 1);
 	rpc_client_free(c.c);
+	rig_stop(&r);
+}
+
+/* The server cannot be reached when the path begins. The path carries calls once the server is
+ * there. */
+static void a_path_may_connect_later(void **state)
+{
+	struct rpc_client_stats st;
+	struct one o;
+	struct rig r;
+	struct cli *c;
+
+	rig_start(&r);
+	c = &r.c[PATHS - 1];
+	c->c = rpc_client_free(c->c);
+	srv_stop(&r.s);
+	wait_until(none_up, &r);
+	c->later = c->hello = true;
+	cli_start(c, r.port, 20000, 0);
+	assert_false(rpc_client_is_up(c->c));
+	begin(&r, &o, PATHS - 1, P_NULL);
+	srv_start(&r.s, r.port);
+	end(&o);
+	wait_until(all_up, &r);
+	rpc_client_hold_back(r.c[0].c, true);
+	rpc_client_hold_back(r.c[1].c, true);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c); /* c has not joined */
+	rpc_paths_join(&r.paths, c->c);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), c->c);
+	assert_int_equal(c->reconnected, 1);
+	rpc_client_stats(c->c, &st);
+	assert_int_equal(st.reconnects, 0); /* nothing was lost */
 	rig_stop(&r);
 }
 
@@ -406,6 +438,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_calls_avoid_a_busy_path),
 		cmocka_unit_test(a_call_leaves_a_lost_path),
 		cmocka_unit_test(a_path_says_hello_on_each_connection),
+		cmocka_unit_test(a_path_may_connect_later),
 		cmocka_unit_test(a_call_about_its_connection_stays),
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
