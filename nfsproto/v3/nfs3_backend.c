@@ -223,30 +223,45 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	return 0;
 }
 
-/* A connection counts from before its start: it may be lost at any moment after. by: 1, or -1 if
- * there is no connection after all. */
-static void count_connection(struct nfs3_client *c, int by)
+static void count_connection(struct nfs3_client *c, bool later)
 {
 	mutex_lock(&c->news_lock);
-	c->links.n += (unsigned)by;
+	nfs_links_add(&c->links, later);
 	mutex_unlock(&c->news_lock);
 }
 
-/* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
-static void connect_more(struct nfs3_client *c, const struct rpc_client_params *rp, unsigned wanted)
+static void uncount_connection(struct nfs3_client *c, bool later)
 {
+	mutex_lock(&c->news_lock);
+	nfs_links_drop(&c->links, later);
+	mutex_unlock(&c->news_lock);
+}
+
+/* Connections beside the first. From the first failure on the rest are made later, and the mount
+ * does not wait for them. */
+static void connect_more(
+	struct nfs3_client *c, const struct rpc_client_params *first, unsigned wanted)
+{
+	struct rpc_client_params rp = *first;
+
+	rp.first_ms = rp.connect_ms < NFS_MORE_MS ? rp.connect_ms : NFS_MORE_MS;
 	while (c->base.nrpcs < wanted) {
 		struct err e = {.kind = ERR_NONE};
 		struct rpc_client *rpc;
 
-		count_connection(c, 1);
-		rpc = rpc_client_new(rp, &e);
+		count_connection(c, rp.later);
+		rpc = rpc_client_new(&rp, &e);
 		if (!rpc) {
-			count_connection(c, -1);
-			log_info("%s: connection %u cannot be made: %s", c->server,
-				c->base.nrpcs + 1, e.msg);
-			return;
+			uncount_connection(c, rp.later);
+			log_info("%s: connection %u cannot be made%s: %s", c->server,
+				c->base.nrpcs + 1, rp.later ? "" : " now", e.msg);
+			if (rp.later)
+				return;
+			rp.later = true;
+			continue;
 		}
+		if (rp.later)
+			rpc_paths_join(&c->paths, rpc);
 		c->rpcs[c->base.nrpcs++] = rpc;
 	}
 }
@@ -257,7 +272,7 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	struct nfs3_res res;
 	int rc;
 
-	count_connection(c, 1);
+	count_connection(c, false);
 	c->base.rpc = nfs_connect(p, &c->rp, e);
 	if (!c->base.rpc)
 		return -1;

@@ -54,11 +54,14 @@ static void answers(void *ctx, bool yes)
 	mutex_unlock(&srv->cb.lock);
 }
 
-/* The next connection counts from before its start: it may be lost at any moment after. */
-static void count(struct nfs4_server *srv)
+/* conn is about to be made; later: without a connection for now. */
+static void count(struct nfs4_conn *conn, bool later)
 {
+	struct nfs4_server *srv = conn->srv;
+
 	mutex_lock(&srv->cb.lock);
-	srv->links.n++;
+	atomic_store(&conn->down, later);
+	nfs_links_add(&srv->links, later);
 	mutex_unlock(&srv->cb.lock);
 }
 
@@ -68,9 +71,7 @@ static void uncount(struct nfs4_conn *conn)
 	struct nfs4_server *srv = conn->srv;
 
 	mutex_lock(&srv->cb.lock);
-	srv->links.n--;
-	if (atomic_exchange(&conn->down, false))
-		srv->links.down--;
+	nfs_links_drop(&srv->links, atomic_exchange(&conn->down, false));
 	mutex_unlock(&srv->cb.lock);
 }
 
@@ -96,7 +97,7 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		.ctx = &srv->conn[0],
 		.paths = srv->conns_wanted > 1 ? &srv->paths : NULL,
 	};
-	count(srv);
+	count(&srv->conn[0], false);
 	rpc = nfs_connect(p, &srv->rp, e);
 	srv->rp.peer_name = srv->name; /* p goes after the mount */
 	if (!rpc) {
@@ -107,24 +108,41 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 	return 0;
 }
 
-int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
+/* One more connection, to a; ms 0: later. */
+static int more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
 {
+	struct nfs4_conn *conn = &srv->conn[srv->nconns];
 	struct rpc_client_params rp = srv->rp;
 	struct rpc_client *rpc;
 
-	rp.ctx = &srv->conn[srv->nconns];
+	rp.ctx = conn;
 	rp.peer = a->ss;
 	rp.peer_len = a->len;
 	rp.first_ms = ms;
-	count(srv);
+	rp.later = !ms;
+	count(conn, rp.later);
 	rpc = rpc_client_new(&rp, e);
 	if (!rpc) {
-		uncount(&srv->conn[srv->nconns]);
+		uncount(conn);
 		return -1;
 	}
 	rpc_client_hold_back(rpc, true);
 	add(srv, rpc);
 	return 0;
+}
+
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
+{
+	return more(srv, a, ms, e);
+}
+
+int nfs4_conn_later(struct nfs4_server *srv, const struct dial_addr *a, bool other, struct err *e)
+{
+	struct nfs4_conn *conn = &srv->conn[srv->nconns];
+
+	conn->other = other;
+	atomic_store(&conn->apart, true);
+	return more(srv, a, 0, e);
 }
 
 void nfs4_conn_drop(struct nfs4_server *srv)

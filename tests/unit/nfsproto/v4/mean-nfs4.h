@@ -144,6 +144,8 @@ struct mean_srv {
 };
 
 void mean_start(struct mean_srv *s);
+/* s serves at another IPv4 address, too, until rpc_server_free(). */
+struct rpc_server *mean_listen(struct mean_srv *s, uint32_t addr, uint16_t port);
 void mean_stop(struct mean_srv *s);
 /* Answers the held COMPOUNDs, in the order of arrival, and holds no more. */
 void mean_release(struct mean_srv *s);
