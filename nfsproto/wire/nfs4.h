@@ -26,6 +26,7 @@
 #define NFS4_OPAQUE_LIMIT   1024u
 #define NFS4_SESSIONID_SIZE 16u
 #define NFS4_STATEID_OTHER  12u
+#define NFS4_DEVICEID_SIZE  16u
 #define NFS4_MAXFILEOFF	    0xfffffffffffffffeull
 #define NFS4_LENGTH_EOF	    0xffffffffffffffffull /* a byte range up to the end of the file */
 
@@ -51,7 +52,7 @@ enum nfs_opnum4 {
 	OP(OP_CB_SEQUENCE, 11, sequence)                                                           \
 	ALIEN(OP_CB_WANTS_CANCELLED, 12)                                                           \
 	OP(OP_CB_NOTIFY_LOCK, 13, notify_lock)                                                     \
-	ALIEN(OP_CB_NOTIFY_DEVICEID, 14)                                                           \
+	OP(OP_CB_NOTIFY_DEVICEID, 14, notify_deviceid)                                             \
 	OP(OP_CB_OFFLOAD, 15, offload) /* NFSv4.2 */
 
 #define NUMBER(op, number, ...) op = number,
@@ -478,6 +479,24 @@ enum state_protect_how4 { SP4_NONE = 0, SP4_MACH_CRED = 1, SP4_SSV = 2 };
 #define SEQ4_STATUS_DEVID_CHANGED	       0x0800u
 #define SEQ4_STATUS_DEVID_DELETED	       0x1000u
 
+/* --- pNFS (RFC 8881 sections 12, 13; RFC 8435) ------------------------------------------------ */
+
+enum layouttype4 {
+	LAYOUT4_NFSV4_1_FILES = 1,
+	LAYOUT4_OSD2_OBJECTS = 2,
+	LAYOUT4_BLOCK_VOLUME = 3,
+	LAYOUT4_FLEX_FILES = 4,
+};
+
+enum layoutiomode4 { LAYOUTIOMODE4_READ = 1, LAYOUTIOMODE4_RW = 2, LAYOUTIOMODE4_ANY = 3 };
+
+/* LAYOUTRETURN: which layouts are returned */
+enum layoutreturn_type4 {
+	LAYOUTRETURN4_FILE = 1,
+	LAYOUTRETURN4_FSID = 2,
+	LAYOUTRETURN4_ALL = 3,
+};
+
 /* CB_LAYOUTRECALL: which layouts are recalled */
 enum layoutrecall_type4 {
 	LAYOUTRECALL4_FILE = 1,
@@ -485,9 +504,26 @@ enum layoutrecall_type4 {
 	LAYOUTRECALL4_ALL = 3,
 };
 
+/* Notifications about devices: bit numbers */
+enum notify_deviceid_type4 { NOTIFY_DEVICEID4_CHANGE = 1, NOTIFY_DEVICEID4_DELETE = 2 };
+
+/* nfl_util4 of a file layout */
+#define NFL4_UFLG_DENSE			0x00000001u
+#define NFL4_UFLG_COMMIT_THRU_MDS	0x00000002u
+#define NFL4_UFLG_STRIPE_UNIT_SIZE_MASK 0xffffffc0u
+
+/* ff_flags4 */
+#define FF_FLAGS_NO_LAYOUTCOMMIT  0x1u
+#define FF_FLAGS_NO_IO_THRU_MDS	  0x2u
+#define FF_FLAGS_NO_READ_IO	  0x4u
+#define FF_FLAGS_WRITE_ONE_MIRROR 0x8u
+
 /* CB_RECALL_ANY: bits of craa_type_mask */
-#define RCA4_TYPE_MASK_RDATA_DLG 0
-#define RCA4_TYPE_MASK_WDATA_DLG 1
-#define RCA4_TYPE_MASK_DIR_DLG	 2
+#define RCA4_TYPE_MASK_RDATA_DLG      0
+#define RCA4_TYPE_MASK_WDATA_DLG      1
+#define RCA4_TYPE_MASK_DIR_DLG	      2
+#define RCA4_TYPE_MASK_FILE_LAYOUT    3
+#define RCA4_TYPE_MASK_FF_LAYOUT_READ 16
+#define RCA4_TYPE_MASK_FF_LAYOUT_RW   17
 
 #endif

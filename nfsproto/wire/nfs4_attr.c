@@ -103,7 +103,7 @@ static const struct desc descs[] = {
 	[FATTR4_TIME_METADATA] = D(K_TIME, attr.ctime),
 	[FATTR4_TIME_MODIFY] = D(K_TIME, attr.mtime),
 	[FATTR4_MOUNTED_ON_FILEID] = D(K_U64, mounted_on_fileid),
-	[FATTR4_FS_LAYOUT_TYPES] = D(K_LAYOUTS, nlayout_types),
+	[FATTR4_FS_LAYOUT_TYPES] = D(K_LAYOUTS, layout_types),
 	[FATTR4_LAYOUT_BLKSIZE] = D(K_U32, layout_blksize),
 	[FATTR4_LAYOUT_ALIGNMENT] = D(K_U32, layout_alignment),
 	[FATTR4_SUPPATTR_EXCLCREAT] = D(K_BITMAP, exclcreat),
@@ -290,6 +290,14 @@ static void put_owner_id(struct xdr_out *x, uint32_t id)
 
 /* --- encoding ------------------------------------------------------------------------------- */
 
+static void put_layouts(struct xdr_out *x, uint32_t types)
+{
+	xdr_put_u32(x, (uint32_t)__builtin_popcount(types));
+	for (uint32_t type = 0; type < 32; type++)
+		if (types >> type & 1)
+			xdr_put_u32(x, type);
+}
+
 static void put_acl(struct xdr_out *x, const struct nfs4_opaque *acl)
 {
 	if (acl->data)
@@ -339,7 +347,7 @@ static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 		put_owner_id(x, *u32);
 		break;
 	case K_LAYOUTS:
-		xdr_put_u32(x, 0);
+		put_layouts(x, *u32);
 		break;
 	case K_ACL:
 		put_acl(x, v);
@@ -413,11 +421,15 @@ static struct nfs4_opaque get_locations(struct xdr_in *x)
 
 static uint32_t get_layouts(struct xdr_in *x)
 {
-	uint32_t n = xdr_get_count(x, LAYOUTS_MAX, 4);
+	uint32_t n = xdr_get_count(x, LAYOUTS_MAX, 4), types = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		xdr_get_u32(x);
-	return n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t type = xdr_get_u32(x);
+
+		if (type < 32)
+			types |= 1u << type;
+	}
+	return types;
 }
 
 static enum nfs_type get_type(struct xdr_in *x)

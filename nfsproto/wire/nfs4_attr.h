@@ -42,7 +42,8 @@ struct nfs4_attrs {
 	bool system, xattr_support;
 	/* raw bytes: the XDR of nfsace4<>, of fs_locations4 (get only) */
 	struct nfs4_opaque acl, fs_locations;
-	uint32_t nlayout_types; /* FS_LAYOUT_TYPES: get: how many; put: always none */
+	uint32_t layout_types; /* FS_LAYOUT_TYPES: a bit 1 << layouttype4 each; get: others are lost
+				*/
 };
 
 /* The set of bits given as arguments ending in -1: nfs4_bits(FATTR4_TYPE, FATTR4_SIZE, -1). */

@@ -13,6 +13,8 @@
  *             READDIR, LISTXATTRS maxcount, which is the bound of all that the result holds
  *             READLINK            most bytes of the target
  *             READ                bytes of data that come inline: 0 when a sink takes them
+ *             GETDEVICEINFO, LAYOUTGET
+ *                                 maxcount
  *             TEST_STATEID        number of stateids
  *             READ_PLUS           bytes asked for (a server that cuts the bytes into more pieces
  *                                 than there are pages gives a reply that does not fit)
@@ -74,11 +76,11 @@
 	OP(OP_DESTROY_SESSION, 44, destroy_session, 0, NONE)                                       \
 	LIKE(OP_FREE_STATEID, 45, stateid, 0, NONE)                                                \
 	ALIEN(OP_GET_DIR_DELEGATION, 46)                                                           \
-	ALIEN(OP_GETDEVICEINFO, 47)                                                                \
+	OP(OP_GETDEVICEINFO, 47, getdeviceinfo, 2 * W + padded(var) + BITMAP, NONE)                \
 	ALIEN(OP_GETDEVICELIST, 48)                                                                \
-	ALIEN(OP_LAYOUTCOMMIT, 49)                                                                 \
-	ALIEN(OP_LAYOUTGET, 50)                                                                    \
-	ALIEN(OP_LAYOUTRETURN, 51)                                                                 \
+	OP(OP_LAYOUTCOMMIT, 49, layoutcommit, W + H, NONE)                                         \
+	OP(OP_LAYOUTGET, 50, layoutget, W + STATEID + W + LAYOUTS + padded(var), NONE)             \
+	OP(OP_LAYOUTRETURN, 51, layoutreturn, W + STATEID, NONE)                                   \
 	OP(OP_SECINFO_NO_NAME, 52, secinfo_no_name, W + NFS4_FLAVORS_MAX * SEC_FLAVOR, NONE)       \
 	OP(OP_SEQUENCE, 53, sequence, NFS4_SESSIONID_SIZE + 5 * W, NONE)                           \
 	ALIEN(OP_SET_SSV, 54)                                                                      \
@@ -92,8 +94,8 @@
 	ALIEN(OP_COPY_NOTIFY, 61)                                                                  \
 	LIKE(OP_DEALLOCATE, 62, range, 0, NONE)                                                    \
 	OP(OP_IO_ADVISE, 63, io_advise, BITMAP, NONE)                                              \
-	ALIEN(OP_LAYOUTERROR, 64)                                                                  \
-	ALIEN(OP_LAYOUTSTATS, 65)                                                                  \
+	OP(OP_LAYOUTERROR, 64, layouterror, 0, NONE)                                               \
+	OP(OP_LAYOUTSTATS, 65, layoutstats, 0, NONE)                                               \
 	LIKE(OP_OFFLOAD_CANCEL, 66, stateid, 0, NONE)                                              \
 	LIKE(OP_OFFLOAD_STATUS, 67, stateid, H + 2 * W, NONE)                                      \
 	LIKE(OP_READ_PLUS, 68, read, 2 * W + pieces(var) + padded(var), NONE)                      \

@@ -36,6 +36,7 @@
 
 #include "nfsproto/wire/nfs4_item.h"
 #include "nfsproto/wire/nfs4_xdr_cb.h"
+#include "nfsproto/wire/nfs4_xdr_layout.h"
 #include "nfsproto/wire/nfs4_xdr_session.h"
 #include "nfsproto/wire/nfs4_xdr_space.h"
 #include "nfsproto/wire/nfs4_xdr_xattr.h"

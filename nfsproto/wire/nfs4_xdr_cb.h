@@ -9,6 +9,7 @@
 #define RNFS_NFSPROTO_WIRE_NFS4_XDR_CB_H
 
 #include "nfsproto/wire/nfs4_item.h"
+#include "nfsproto/wire/nfs4_xdr_layout.h"
 #include "nfsproto/wire/nfs4_xdr_space.h"
 
 struct nfs4_cb_getattr_args {

@@ -30,6 +30,7 @@ enum {
 	/* the largest: for writing, limited by blocks */
 	DELEGATION = W + STATEID + W + 3 * W + ACE,
 	WRITE_RESPONSE = W + STATEID + H + W + NFS4_VERIFIER_SIZE,
+	LAYOUTS = NFS4_LAYOUTS_MAX * (2 * H + 3 * W), /* all but the bytes of the bodies */
 	CONTENT = W + 2 * H, /* a hole; of data all but the bytes and the round-up */
 	/* spi_ops, four words and the handles of SP4_SSV: never asked for, so never answered */
 	PROTECT = W + 2 * BITMAP,

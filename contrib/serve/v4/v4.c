@@ -176,7 +176,9 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	c->put = false;
 	if (c->session)
 		sum_op(c, in, from, &a);
-	if (r == -EBADMSG) {
+	if (r == -EBADMSG && known(c, op) && !ops[op].fn) {
+		status = NFS4ERR_NOTSUPP;
+	} else if (r == -EBADMSG) {
 		status = NFS4ERR_BADXDR;
 	} else if (!known(c, op)) {
 		op = OP_ILLEGAL;

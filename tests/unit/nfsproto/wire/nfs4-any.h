@@ -59,6 +59,12 @@ static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 		PUT(OP_RECLAIM_COMPLETE, reclaim_complete)
 		PUT(OP_CLONE, clone)
 		PUT(OP_COPY, copy)
+		PUT(OP_GETDEVICEINFO, getdeviceinfo)
+		PUT(OP_LAYOUTCOMMIT, layoutcommit)
+		PUT(OP_LAYOUTGET, layoutget)
+		PUT(OP_LAYOUTRETURN, layoutreturn)
+		PUT(OP_LAYOUTERROR, layouterror)
+		PUT(OP_LAYOUTSTATS, layoutstats)
 		PUT(OP_IO_ADVISE, io_advise)
 		PUT(OP_SEEK, seek)
 		PUT(OP_SETXATTR, setxattr)
@@ -123,6 +129,10 @@ struct any_res {
 		struct nfs4_create_session_res create_session;
 		struct nfs4_sequence_res sequence;
 		struct nfs4_test_stateid_res test_stateid;
+		struct nfs4_getdeviceinfo_res getdeviceinfo;
+		struct nfs4_layoutcommit_res layoutcommit;
+		struct nfs4_layoutget_res layoutget;
+		struct nfs4_layoutreturn_res layoutreturn;
 		struct nfs4_copy_res copy;
 		struct nfs4_io_advise_res io_advise;
 		struct nfs4_offload_status_res offload_status;
@@ -204,6 +214,10 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 		GET(OP_CREATE_SESSION, create_session)
 		GET(OP_SEQUENCE, sequence)
 		GET(OP_TEST_STATEID, test_stateid)
+		GET(OP_GETDEVICEINFO, getdeviceinfo)
+		GET(OP_LAYOUTCOMMIT, layoutcommit)
+		GET(OP_LAYOUTGET, layoutget)
+		GET(OP_LAYOUTRETURN, layoutreturn)
 		GET(OP_COPY, copy)
 		GET(OP_IO_ADVISE, io_advise)
 		GET(OP_OFFLOAD_STATUS, offload_status)
@@ -269,6 +283,10 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 		PUT(OP_EXCHANGE_ID, exchange_id)
 		PUT(OP_CREATE_SESSION, create_session)
 		PUT(OP_SEQUENCE, sequence)
+		PUT(OP_GETDEVICEINFO, getdeviceinfo)
+		PUT(OP_LAYOUTCOMMIT, layoutcommit)
+		PUT(OP_LAYOUTGET, layoutget)
+		PUT(OP_LAYOUTRETURN, layoutreturn)
 		PUT(OP_COPY, copy)
 		PUT(OP_IO_ADVISE, io_advise)
 		PUT(OP_OFFLOAD_STATUS, offload_status)

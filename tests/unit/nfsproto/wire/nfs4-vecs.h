@@ -40,6 +40,11 @@ static const uint8_t mode_val[4] = {0, 0, 1, 0xa4};
 #define CHAN	  {0, 0x100400, 0x100800, 0x1000, 8, 64, true, 16}
 #define BACK_HEX  "00000000 00000fe4 00000fe4 00000000 00000002 00000001 00000000 "
 #define BACK	  {0, 0xfe4, 0xfe4, 0, 2, 1, false, 0}
+#define DEV_HEX	  "d0d1d2d3 d4d5d6d7 d8d9dadb dcdddedf "
+#define DEV	  {{0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, \
+		    0xd8, 0xd9, 0xda, 0xdb, 0xdc, 0xdd, 0xde, 0xdf}}
+#define BODY_HEX  "00000006 626f6479 21210000 "
+#define BODY	  {(const uint8_t *)"body!!", 6}
 /* clang-format on */
 
 #endif

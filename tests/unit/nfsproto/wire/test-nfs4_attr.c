@@ -165,6 +165,26 @@ static void lists_are_kept_as_bytes(void **state)
 		-1);
 }
 
+/* Two types known by number, and one beyond the bits. */
+static void layout_types_are_bits(void **state)
+{
+	struct nfs4_bitmap types = nfs4_bits(FATTR4_FS_LAYOUT_TYPES, -1);
+	static const char *const hex = "00000002 00000000 40000000 0000000c "
+				       "00000002 00000001 00000004";
+	uint8_t got[64], want[64];
+	struct nfs4_attrs a;
+	struct xdr_out x;
+
+	assert_int_equal(decode("00000002 00000000 40000000 00000010 "
+				"00000003 00000004 00000021 00000001",
+				 &a),
+		0);
+	assert_int_equal(a.layout_types, 1u << LAYOUT4_FLEX_FILES | 1u << LAYOUT4_NFSV4_1_FILES);
+	xdr_out_init(&x, got, sizeof(got));
+	nfs4_put_attrs(&x, &types, &a);
+	assert_false(vec_differ("types", got, x.len, want, vec_bytes(hex, want, sizeof(want))));
+}
+
 /* Random values of all attributes, encoded and decoded again. */
 static void all_that_is_encodable_comes_back(void **state)
 {
@@ -408,6 +428,7 @@ int main(void)
 		cmocka_unit_test(unknown_bits_and_impossible_values_fail),
 		cmocka_unit_test(what_is_missing_gets_a_default),
 		cmocka_unit_test(lists_are_kept_as_bytes),
+		cmocka_unit_test(layout_types_are_bits),
 		cmocka_unit_test(all_that_is_encodable_comes_back),
 		cmocka_unit_test(owners_are_numbers_names_or_nobody),
 		cmocka_unit_test(owners_are_sent_by_name_where_there_is_one),

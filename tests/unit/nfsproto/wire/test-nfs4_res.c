@@ -127,6 +127,10 @@ static void no_result_exceeds_its_bound(void **state)
 			var = r->u.getxattr.value.len;
 		else if (r->op == OP_LISTXATTRS)
 			var = 16 + r->u.listxattrs.names.len;
+		else if (r->op == OP_GETDEVICEINFO)
+			var = r->u.getdeviceinfo.body.len;
+		else if (r->op == OP_LAYOUTGET)
+			var = 8; /* both bodies */
 		else if (r->op == OP_TEST_STATEID)
 			var = r->u.test_stateid.n;
 		assert_true(n <= ulb_nfs4_res_max(r->op, var));
@@ -345,6 +349,13 @@ static void impossible_results_fail(void **state)
 		"0000003c 00000000 00000000 00000000 00000000 00000003", /* committed 3 */
 		"00000043 00000000 00000000 00000000 00000002",		 /* two statuses */
 		"00000048 00000000 00100001",				 /* 1 MiB + 1 */
+		"0000002f 00000000 00000004 00010001",			 /* a body of 64 KiB + 1 */
+		"00000032 00000000 00000000 " SID_HEX "00000011",	 /* 17 layouts */
+		/* iomodes that no layout has */
+		"00000032 00000000 00000000 " SID_HEX
+		"00000001 00000000 00000000 00000000 00001000 00000003",
+		"00000032 00000000 00000000 " SID_HEX
+		"00000001 00000000 00000000 00000000 00001000 00000000",
 	};
 	static uint8_t buf[2u << 20];
 

@@ -129,12 +129,22 @@ static int decode_with_room(const char *hex)
 static void impossible_counts_and_enumerations_fail(void **state)
 {
 	static const char *const bad[] = {
-		"00000009 00000011 00000000 00000000",	  /* bitmap of 17 words */
-		"00000009 ffffffff 00000000",		  /* bitmap of 2^32-1 words */
-		"00000016 00000081 00000000",		  /* handle of 129 bytes */
-		"0000000f 00001001",			  /* name of 4097 bytes */
-		"0000000f fffffffd 00000000",		  /* name with a length that wraps around */
-		"00000034 00000002",			  /* secinfo style 2 */
+		"00000009 00000011 00000000 00000000", /* bitmap of 17 words */
+		"00000009 ffffffff 00000000",	       /* bitmap of 2^32-1 words */
+		"00000016 00000081 00000000",	       /* handle of 129 bytes */
+		"0000000f 00001001",		       /* name of 4097 bytes */
+		"0000000f fffffffd 00000000",	       /* name with a length that wraps around */
+		"00000034 00000002",		       /* secinfo style 2 */
+		"00000033 00000000 00000004 00000003 00000004", /* LAYOUTRETURN of kind 4 */
+		/* LAYOUTRETURN, LAYOUTCOMMIT, LAYOUTSTATS: a body of 64 KiB + 1 */
+		"00000033 00000000 00000004 00000003 00000001 00000000 00000010 00000000 "
+		"00000020 " SID_HEX "00010001",
+		"00000031 00000000 00000000 00000000 00000000 00000000 " SID_HEX
+		"00000000 00000000 00000004 00010001",
+		"00000041 00000000 00000010 00000000 00000020 " SID_HEX
+		"00000000 00000001 00000000 00000002 00000000 00000003 00000000 00000004 " DEV_HEX
+		"00000004 00010001",
+		"00000040 00000000 00000010 00000000 00000020 " SID_HEX "00000101", /* 257 errors */
 		"00000037 10000001 " SID_HEX,		  /* count * 16 wraps in 32 bits */
 		"00000028 40000000 00000009",		  /* nine security flavours */
 		"00000028 40000000 00000001 00000002",	  /* flavour 2 has no arm */
@@ -178,7 +188,7 @@ static void impossible_counts_and_enumerations_fail(void **state)
 static void unknown_operations_are_told_apart(void **state)
 {
 	assert_int_equal(decode_with_room("0000001e 00000000 00000001"), -EOPNOTSUPP); /* RENEW */
-	assert_int_equal(decode_with_room("00000032"), -EOPNOTSUPP); /* LAYOUTGET */
+	assert_int_equal(decode_with_room("00000030"), -EOPNOTSUPP); /* GETDEVICELIST */
 	assert_int_equal(decode_with_room("00002740"), -EOPNOTSUPP);
 	assert_int_equal(decode_with_room("0000001d 00001001"), -EBADMSG);
 }

@@ -17,6 +17,14 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
+#define DEV_HEX "d0d1d2d3 d4d5d6d7 d8d9dadb dcdddedf "
+#define DEV                                                                                        \
+	{                                                                                          \
+		{                                                                                  \
+			0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xd9, 0xda, 0xdb,    \
+				0xdc, 0xdd, 0xde, 0xdf                                             \
+		}                                                                                  \
+	}
 #define SID_HEX	 "00000007 a0a1a2a3 a4a5a6a7 a8a9aaab "
 #define SESS_HEX "10111213 14151617 18191a1b 1c1d1e1f "
 #define FH_HEX	 "00000005 01020304 05000000 "
@@ -75,6 +83,12 @@ static const struct vec {
 	{"0000000d " FH_HEX "01020304 05060708 00000005 6f776e65 72000000",
 		{OP_CB_NOTIFY_LOCK, .u.notify_lock = {FH,
 					    {0x0102030405060708, {(const uint8_t *)"owner", 5}}}}},
+	{"0000000e 00000002 00000001 00000002 00000018 00000004 " DEV_HEX
+	 "00000001 00000001 00000004 00000014 00000001 " DEV_HEX,
+		{OP_CB_NOTIFY_DEVICEID,
+			.u.notify_deviceid = {2, false,
+				{{false, LAYOUT4_FLEX_FILES, DEV, true},
+					{true, LAYOUT4_NFSV4_1_FILES, DEV, false}}}}},
 	{"0000000f " FH_HEX SID_HEX "00000000 00000000 00000000 00010000 00000002 "
 	 "c0c1c2c3 c4c5c6c7",
 		{OP_CB_OFFLOAD, .u.offload = {.fh = FH,
@@ -112,6 +126,9 @@ static void put_any(struct xdr_out *x, const struct nfs4_cb_args *a)
 		break;
 	case OP_CB_NOTIFY_LOCK:
 		nfs4_put_cb_notify_lock_args(x, &a->u.notify_lock);
+		break;
+	case OP_CB_NOTIFY_DEVICEID:
+		nfs4_put_cb_notify_deviceid_args(x, &a->u.notify_deviceid);
 		break;
 	case OP_CB_OFFLOAD:
 		nfs4_put_cb_offload_args(x, &a->u.offload);
@@ -186,6 +203,38 @@ static void surplus_referring_calls_are_checked_and_dropped(void **state)
 		-EBADMSG);
 }
 
+/* 20 notifications, each of a change and of a deletion. */
+static void surplus_devices_are_checked_and_dropped(void **state)
+{
+	uint8_t buf[8192];
+	struct nfs4_cb_args a;
+	struct xdr_out o;
+	struct xdr_in x;
+
+	xdr_out_init(&o, buf, sizeof(buf));
+	nfs4_put_op(&o, OP_CB_NOTIFY_DEVICEID);
+	xdr_put_u32(&o, 20);
+	for (uint32_t i = 0; i < 20; i++) {
+		static const char *const hex =
+			"00000001 00000006 0000002c 00000004 " DEV_HEX "00000000 00000004 " DEV_HEX;
+		uint8_t one[128];
+
+		xdr_put_fixed(&o, one, vec_bytes(hex, one, sizeof(one)));
+	}
+	xdr_in_init(&x, buf, o.len);
+	assert_int_equal(nfs4_get_cb_args(&x, &a), 0);
+	assert_true(xdr_in_done(&x));
+	assert_int_equal(a.u.notify_deviceid.n, NFS4_DEVICES_KEPT);
+	assert_true(a.u.notify_deviceid.more);
+	assert_false(a.u.notify_deviceid.change[0].deleted);
+	assert_true(a.u.notify_deviceid.change[1].deleted);
+	/* 257 of them; an unknown kind; a value too long; a value of no kind */
+	assert_int_equal(decode("0000000e 00000101", &a), -EBADMSG);
+	assert_int_equal(decode("0000000e 00000001 00000001 00000008 00000018", &a), -EBADMSG);
+	assert_int_equal(decode("0000000e 00000001 00000001 00000002 0000001c", &a), -EBADMSG);
+	assert_int_equal(decode("0000000e 00000001 00000000 00000004", &a), -EBADMSG);
+}
+
 static void what_is_not_known_is_told_apart(void **state)
 {
 	struct nfs4_cb_args a;
@@ -244,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_match_the_rfc_both_ways),
 		cmocka_unit_test(surplus_referring_calls_are_checked_and_dropped),
+		cmocka_unit_test(surplus_devices_are_checked_and_dropped),
 		cmocka_unit_test(what_is_not_known_is_told_apart),
 		cmocka_unit_test(results_match_the_rfc_both_ways),
 	};

@@ -457,7 +457,6 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 		{OP_CB_NOTIFY, OP_CB_NOTIFY, NFS4ERR_NOTSUPP},
 		{OP_CB_PUSH_DELEG, OP_CB_PUSH_DELEG, NFS4ERR_NOTSUPP},
 		{OP_CB_WANTS_CANCELLED, OP_CB_WANTS_CANCELLED, NFS4ERR_NOTSUPP},
-		{OP_CB_NOTIFY_DEVICEID, OP_CB_NOTIFY_DEVICEID, NFS4ERR_NOTSUPP},
 		{0, OP_CB_ILLEGAL, NFS4ERR_OP_ILLEGAL},
 		{2, OP_CB_ILLEGAL, NFS4ERR_OP_ILLEGAL},
 		{16, OP_CB_ILLEGAL, NFS4ERR_OP_ILLEGAL},
@@ -466,6 +465,7 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 	};
 	const struct nfs4_cb_layoutrecall_args layout = {
 		.type = 1, .iomode = 3, .recall = LAYOUTRECALL4_ALL};
+	const struct nfs4_cb_notify_deviceid_args device = {.n = 1};
 	const struct nfs4_cb_getattr_args getattr = {.fh = file};
 	struct peer *p = *state;
 	uint32_t seq = 1;
@@ -483,6 +483,11 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 	nfs4_put_cb_layoutrecall_args(&p->args, &layout);
 	assert_int_equal(run_as(p, 2), NFS4ERR_NOTSUPP);
 	ends_with(p, OP_CB_LAYOUTRECALL, NFS4ERR_NOTSUPP);
+	begin(p);
+	sequence(p, 0, seq++);
+	nfs4_put_cb_notify_deviceid_args(&p->args, &device);
+	assert_int_equal(run_as(p, 2), NFS4ERR_NOTSUPP);
+	ends_with(p, OP_CB_NOTIFY_DEVICEID, NFS4ERR_NOTSUPP);
 	begin(p);
 	sequence(p, 0, seq++);
 	nfs4_put_cb_getattr_args(&p->args, &getattr);
