@@ -159,6 +159,8 @@ void nfs3_conn_more(struct nfs3_client *c, unsigned wanted)
 
 void nfs3_conn_free_all(struct nfs3_client *c)
 {
+	for (unsigned i = c->base.nrpcs; i-- > 0;) /* their threads name each other */
+		rpc_client_stop(c->rpcs[i]);
 	while (c->base.nrpcs > 0)
 		rpc_client_free(c->rpcs[--c->base.nrpcs]);
 	c->base.rpc = NULL;

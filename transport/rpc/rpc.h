@@ -246,7 +246,10 @@ struct rpc_client_params {
  * readable; with `later` not at all. NULL with *e set. */
 struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e);
 /* Fails the calls under way with -ENOTCONN, closes the connection, joins the progress thread. Not
- * from a callback. Accepts NULL, returns NULL. */
+ * from a callback. c remains for threads that still ask for a path, or call: -ENOTCONN. An owner of
+ * several paths stops all before it frees one, since their threads may name each other. */
+void rpc_client_stop(struct rpc_client *c);
+/* Stops c if need be. No other thread names c any more. Accepts NULL, returns NULL. */
 struct rpc_client *rpc_client_free(struct rpc_client *c);
 
 struct rpc_client_info {

@@ -289,7 +289,6 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	at = 0;
 	c->replied = false;
 	c->silence = (struct silence){0};
-	c->silent_looks = 0;
 	c->up_since = now;
 	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
@@ -466,18 +465,26 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 	return c;
 }
 
-struct rpc_client *rpc_client_free(struct rpc_client *c)
+void rpc_client_stop(struct rpc_client *c)
 {
-	if (!c)
-		return NULL;
-	if (c->p.paths)
-		rpc_paths_leave(c->p.paths, c);
+	if (c->stopped)
+		return;
+	c->stopped = true;
 	rpc_connector_abort(&c->connector);
 	mutex_lock(&c->table.lock);
 	c->closing = true;
 	client_wake_locked(c);
 	mutex_unlock(&c->table.lock);
 	pthread_join(c->thread, NULL);
+}
+
+struct rpc_client *rpc_client_free(struct rpc_client *c)
+{
+	if (!c)
+		return NULL;
+	if (c->p.paths)
+		rpc_paths_leave(c->p.paths, c);
+	rpc_client_stop(c);
 	client_release(c);
 	return NULL;
 }

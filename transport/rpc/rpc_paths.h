@@ -18,7 +18,9 @@
  * is shut down while another is up. Without another path the path waits as a single one does.
  *
  * Threads. Owner: the thread that adds the clients. rpc_paths_pick() and the questions: any thread,
- * without a lock. `lock` keeps the members from leaving, and is taken before a table's lock.
+ * without a lock, so a member must not leave while any other member's thread runs, or calls are
+ * made: the owner stops all members first (rpc_client_stop()). `lock` keeps the members from
+ * leaving, and is taken before a table's lock.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_PATHS_H
 #define RNFS_TRANSPORT_RPC_RPC_PATHS_H

@@ -150,12 +150,16 @@ void nfs4_conn_drop(struct nfs4_server *srv)
 	struct nfs4_conn *conn = &srv->conn[--srv->nconns];
 
 	rpc_client_free(conn->rpc);
+	conn->rpc = NULL;
+	atomic_store(&conn->unbound, false);
 	uncount(conn);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)
 {
+	for (unsigned i = srv->nconns; i-- > 0;) /* their threads name each other */
+		rpc_client_stop(srv->conn[i].rpc);
+	nfs4_task_pump(srv);
 	while (srv->nconns > 0)
 		nfs4_conn_drop(srv);
-	nfs4_task_pump(srv);
 }

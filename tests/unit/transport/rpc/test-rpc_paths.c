@@ -327,6 +327,32 @@ static void a_path_leaves(void **state)
 	rig_stop(&r);
 }
 
+/* Threads of other paths may still name a path that has ended: no call is lost, and no path is
+ * asked that is gone. */
+static void a_path_that_has_ended_is_still_there(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	begin(&r, &o, 0, P_LATER);
+	rpc_client_stop(r.c[0].c);
+	assert_int_equal(one_wait(&o), -ENOTCONN);
+	one_finish(&o);
+	assert_false(rpc_client_is_up(r.c[0].c));
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[1].c);
+	for (int i = 1; i < PATHS; i++)
+		rpc_client_stop(r.c[i].c);
+	for (int i = 0; i < 2 * PATHS; i++) {
+		assert_int_equal(rpc_call_init(&o.call, rpc_paths_pick(&r.paths, i % 2), 4096), 0);
+		o.call.done = NULL; /* never called */
+		assert_int_equal(rpc_call_submit(&o.call), -ENOTCONN);
+		rpc_call_finish(&o.call);
+	}
+	assert_false(rpc_paths_other_up(&r.paths, NULL));
+	rig_stop(&r);
+}
+
 static void a_moved_call_can_be_cancelled(void **state)
 {
 	struct one o;
@@ -443,6 +469,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
 		cmocka_unit_test(a_path_leaves),
+		cmocka_unit_test(a_path_that_has_ended_is_still_there),
 		cmocka_unit_test(a_moved_call_can_be_cancelled),
 		cmocka_unit_test(each_call_ends_once_however_paths_come_and_go),
 	};
