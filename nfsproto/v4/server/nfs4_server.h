@@ -77,13 +77,13 @@ struct nfs4_kept {
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
-	bool other;	  /* constant: a connection for later, to another address than the first */
-	unsigned refused; /* the state manager's: answers BADSESSION to BIND, in a row */
-	unsigned wait_s;  /* the state manager's: while apart, the last pause, */
-	uint64_t due_ns;  /* and its end */
+	bool other;			/* constant: to another address than the first */
+	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
+	unsigned wait_s;     /* the state manager's: while apart, the last pause, */
+	uint64_t due_ns;     /* and its end */
 	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
 	atomic_bool down;    /* lost, and not back yet; or not made so far */
-	atomic_bool apart;   /* no path (rpc_paths.h) until it has been bound: nfs4_conn_later() */
+	atomic_bool apart;   /* no path (rpc_paths.h) until it has been bound */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */

@@ -78,7 +78,8 @@ static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, uns
 		t->dead++;
 		return false;
 	}
-	why = bind_to_session(conn, i > 0, ms);
+	conn->other = i > 0;
+	why = bind_to_session(conn, conn->other, ms);
 	if (!why)
 		return true;
 	log_info("%s: connection %td cannot be bound to the session: %s", srv->name,

@@ -13,7 +13,7 @@
  * get the rest. The connection for that place is made later, by the thread of its own client, with
  * a growing pause between the attempts. The state manager compares the server there with the first
  * (prove()) and binds the connection. Until then the connection is apart: it is no path, and no op
- * uses it.
+ * uses it. So is a connection whose address has become another server's.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H

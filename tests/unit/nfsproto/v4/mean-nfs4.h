@@ -86,6 +86,7 @@ struct mean_srv {
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
 	const char *owner;     /* of everything, a name; NULL: number 0 */
+	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
 	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
 	 * size */
 	unsigned others_times, others_append;

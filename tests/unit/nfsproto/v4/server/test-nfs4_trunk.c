@@ -172,6 +172,37 @@ static void a_dead_address_may_become_another_servers(void **state)
 	mean_stop(&other);
 }
 
+/* The address of the second connection moves to another server, and comes back. */
+static void an_address_moves_to_another_server(void **state)
+{
+	struct mean_srv other;
+	struct fix *f = *state;
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	struct nfs4_server *srv = start(f, 0);
+
+	assert_int_equal(npaths(srv), 2);
+	mean_start(&other);
+	other.name = "other";
+	rpc_server_free(second);
+	second = mean_listen(&other, SECOND, rpc_server_port(f->srv.server));
+	assert_true(
+		mean_wait(&other, &other.count[OP_EXCHANGE_ID], 2)); /* once more after a pause */
+	assert_int_equal(npaths(srv), 1);
+	rpc_client_stop(srv->conn[0].rpc); /* even then no call goes to the other server */
+	assert_true(rpc_client_is_up(srv->conn[1].rpc));
+	assert_ptr_equal(nfs4_server_conn(srv), &srv->conn[0]);
+	assert_ptr_equal(rpc_paths_pick(&srv->paths, true), srv->conn[0].rpc);
+	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 0);
+	assert_int_equal(other.count[OP_CREATE_SESSION] + other.count[OP_SEQUENCE], 0);
+	rpc_server_free(second);
+	second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	wait_for_paths(srv, 2);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 1);
+	stop(f, srv);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
 /* The mount ends before the address is there. */
 static void a_dead_address_stays_dead(void **state)
 {
@@ -191,6 +222,7 @@ int main(void)
 		TEST(connections_go_to_the_addresses_by_turns),
 		TEST(a_dead_address_is_used_when_it_is_there),
 		TEST(a_dead_address_may_become_another_servers),
+		TEST(an_address_moves_to_another_server),
 		TEST(a_dead_address_stays_dead),
 	};
 
