@@ -67,6 +67,7 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned nconnect, max_connect; /* 0: not given */
+	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool referrals; /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */
