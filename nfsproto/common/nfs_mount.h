@@ -124,6 +124,7 @@ struct nfs_mount_params {
 	unsigned nconnect, max_connect;
 	/* NFSv4: ask the server for further addresses of its own, within max_connect */
 	bool trunk_discovery;
+	bool migration; /* v4: the mount moves with its file system to another server */
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;

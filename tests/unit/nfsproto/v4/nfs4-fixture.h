@@ -20,6 +20,7 @@ struct fix {
 	/* for later mounts: */
 	unsigned connect_ms;
 	enum nfs_delegations delegations;
+	bool migration;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
 };
