@@ -217,8 +217,11 @@ int nfs4_conn_redirect(
 	for (unsigned i = 0; i < n; i++) {
 		if (!is_reachable(srv, &a[i], ms, host, e))
 			continue;
-		for (unsigned k = 0; k < srv->nconns; k++)
+		for (unsigned k = 0; k < srv->nconns; k++) {
+			srv->conn[k].to = a[i].ss;
+			srv->conn[k].other = false;
 			rpc_client_redirect(srv->conn[k].rpc, &a[i]);
+		}
 		return 0;
 	}
 	return -1;

@@ -77,12 +77,13 @@ struct nfs4_kept {
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
-	struct sockaddr_storage to;	/* constant: the address */
-	bool told;	     /* constant: the server has told the address (trunkdiscovery) */
-	bool other;	     /* constant: to another address than the first */
-	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
-	unsigned wait_s;     /* the state manager's: while apart, the last pause, */
-	uint64_t due_ns;     /* and its end */
+	struct sockaddr_storage
+		to;	  /* the address; after the mount a migration alone changes to and other */
+	bool told;	  /* constant: the server has told the address (trunkdiscovery) */
+	bool other;	  /* to another address than the first */
+	unsigned refused; /* the state manager's: answers BADSESSION to BIND, in a row */
+	unsigned wait_s;  /* the state manager's: while apart, the last pause, */
+	uint64_t due_ns;  /* and its end */
 	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
 	atomic_bool down;    /* lost, and not back yet; or not made so far */
 	atomic_bool ended;   /* counted no more */

@@ -17,6 +17,7 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 
 #define SECOND (INADDR_LOOPBACK + 1)
@@ -203,6 +204,31 @@ static void an_address_moves_to_another_server(void **state)
 	mean_stop(&other);
 }
 
+/* As by a migration: no connection is held against the others any more. */
+static void all_connections_move_to_one_address(void **state)
+{
+	struct mean_srv other;
+	struct fix *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	struct nfs4_server *srv = start(f, 0);
+
+	assert_int_equal(npaths(srv), 2);
+	mean_start(&other);
+	other.name = "other";
+	other.strict = true;
+	assert_int_equal(nfs4_conn_redirect(
+				 srv, "127.0.0.1", rpc_server_port(other.server), PATIENCE_MS, &e),
+		0);
+	assert_true(mean_wait(&other, &other.nbound, 2));
+	assert_int_equal(npaths(srv), 2);
+	assert_int_equal(other.count[OP_EXCHANGE_ID], 1); /* for the new session alone */
+	assert_null(nfs4_server_unref(srv));
+	assert_int_equal(other.nsessions, 0);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
 /* The mount ends before the address is there. */
 static void a_dead_address_stays_dead(void **state)
 {
@@ -318,6 +344,7 @@ int main(void)
 		TEST(a_dead_address_is_used_when_it_is_there),
 		TEST(a_dead_address_may_become_another_servers),
 		TEST(an_address_moves_to_another_server),
+		TEST(all_connections_move_to_one_address),
 		TEST(a_dead_address_stays_dead),
 		TEST(addresses_that_the_server_tells_are_used),
 		TEST(only_so_many_and_only_if_asked),
