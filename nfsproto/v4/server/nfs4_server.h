@@ -77,17 +77,17 @@ struct nfs4_kept {
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
-	struct sockaddr_storage
-		to;	  /* the address; after the mount a migration alone changes to and other */
-	bool told;	  /* constant: the server has told the address (trunkdiscovery) */
-	bool other;	  /* to another address than the first */
-	unsigned refused; /* the state manager's: answers BADSESSION to BIND, in a row */
-	unsigned wait_s;  /* the state manager's: while apart, the last pause, */
-	uint64_t due_ns;  /* and its end */
-	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
-	atomic_bool down;    /* lost, and not back yet; or not made so far */
-	atomic_bool ended;   /* counted no more */
-	atomic_bool apart;   /* no path (rpc_paths.h) until it has been bound */
+	/* after the mount only a migration changes these, on the state manager's thread */
+	struct sockaddr_storage to; /* the address */
+	bool other;		    /* to another address than the first */
+	bool told;		    /* constant: the server has told the address (trunkdiscovery) */
+	unsigned refused;	    /* the state manager's: answers BADSESSION to BIND, in a row */
+	unsigned wait_s;	    /* the state manager's: while apart, the last pause, */
+	uint64_t due_ns;	    /* and its end */
+	atomic_bool unbound;	    /* changes under slots.lock: must be bound to the session */
+	atomic_bool down;	    /* lost, and not back yet; or not made so far */
+	atomic_bool ended;	    /* counted no more */
+	atomic_bool apart;	    /* no path (rpc_paths.h) until it has been bound */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */
