@@ -78,6 +78,8 @@ void help_options(FILE *out)
 	      "  nconnect=N              connections, 1 to 16, default 1\n"
 	      "  max_connect=N           NFSv4: addresses of the server that they go to, default "
 	      "1\n"
+	      "  trunkdiscovery, notrunkdiscovery   NFSv4: ask the server for such addresses, or "
+	      "not\n"
 	      "  migration, nomigration  NFSv4: move with the file system to another server, or "
 	      "not "
 	      "(the default)\n"

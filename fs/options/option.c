@@ -514,6 +514,8 @@ static const struct opt opts[] = {
 	WORD("delegations", delegations, delegation_words, "read, write or none", .only = OPTION_FOR_V4),
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "a count from 1 to 16"},
 	{.name = "max_connect", .arg = NEED_ARG, .fn = set_max_connect, .want = "a count from 1 to 16", .only = OPTION_FOR_V4},
+	FLAG("trunkdiscovery", trunk_discovery, true, .only = OPTION_FOR_V4),
+	FLAG("notrunkdiscovery", trunk_discovery, false, .only = OPTION_FOR_V4),
 	FLAG("migration", migration, true, .only = OPTION_FOR_V4),
 	FLAG("nomigration", migration, false, .only = OPTION_FOR_V4),
 	FLAG("referrals", referrals, true, .only = OPTION_FOR_V4),

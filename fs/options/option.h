@@ -67,6 +67,7 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned nconnect, max_connect; /* 0: not given */
+	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool migration;			/* the mount moves with its file system to another server */
 	bool referrals; /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;

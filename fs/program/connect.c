@@ -140,6 +140,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.retrans = o->retrans,
 		.nconnect = o->nconnect,
 		.max_connect = o->max_connect,
+		.trunk_discovery = o->trunk_discovery,
 		.migration = o->migration,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,

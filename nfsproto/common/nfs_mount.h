@@ -122,6 +122,8 @@ struct nfs_mount_params {
 	 * 0:
 	 * 1 */
 	unsigned nconnect, max_connect;
+	/* NFSv4: ask the server for further addresses of its own, within max_connect */
+	bool trunk_discovery;
 	bool migration; /* v4: the mount moves with its file system to another server */
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */

@@ -202,6 +202,8 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
 	else if (nfs4_server_start(srv, p, e) == 0)
 		base = nfs4_mount_on(srv, p, e);
+	if (base && p->trunk_discovery && p->max_connect > 1)
+		nfs4_export_trunk(nfs4_client(base), p);
 	nfs4_server_unref(srv);
 	return base;
 }

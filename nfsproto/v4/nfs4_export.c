@@ -15,6 +15,7 @@
 #include "nfsproto/common/nfs_places.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_trunk.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -312,6 +313,23 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			c->srv->name, s.u.fsinfo.fh_expire_type);
 	features(c, &s.u.fsinfo);
 	return limits_more(c, e);
+}
+
+void nfs4_export_trunk(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	struct nfs4_sync s;
+
+	s.u.walk.fh = c->base.root;
+	s.u.walk.from_len = c->base.root.len;
+	s.u.walk.path = "";
+	s.u.walk.places = NULL;
+	if (step_run(c, &s, run_locations) || !s.u.walk.places) {
+		log_info("%s: the server tells no further address of its own", c->srv->name);
+		return;
+	}
+	nfs4_trunk_told(c->srv, p, s.u.walk.places);
+	free(s.u.walk.places);
+	c->base.nrpcs = c->srv->nconns;
 }
 
 int nfs4_export_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)

@@ -85,6 +85,7 @@ struct mean_srv {
 	unsigned lease_s;
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
+	const char *trunk[4];  /* fs_locations of "/" names these servers of "/", up to a NULL */
 	const char *owner;     /* of everything, a name; NULL: number 0 */
 	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
 	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
