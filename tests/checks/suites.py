@@ -138,6 +138,7 @@ def e2e_short():
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield from limits()
     yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "data-servers", "", limit=120)
     yield e2e_job("plain", "find", "", limit=120)
     yield e2e_job("plain", "completion", "", limit=120)
     yield e2e_job("plain", "manifests", "", limit=120)
@@ -180,6 +181,7 @@ def e2e_all():
         for script in GANESHA:
             yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
     yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "data-servers", "", limit=120)
     yield e2e_job("plain", "find", "", limit=120)
     for proto in TRANSPORTS:
         for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays", "unlinked") + NFS3:
