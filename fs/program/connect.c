@@ -83,6 +83,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.mount_udp = o->mount_udp,
 		.mounthost = o->mounthost,
 		.read_plus = o->read_plus,
+		.pnfs = o->pnfs,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
 		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,

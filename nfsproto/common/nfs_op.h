@@ -25,6 +25,7 @@
 #include "transport/rpc/rpc.h"
 
 struct nfs4_conn;
+struct nfs4_layout_held;
 struct nfs4_server;
 struct nfs4_lockreq;
 struct nfs4_user;
@@ -419,9 +420,13 @@ struct nfs_op {
 			uint32_t walked;   /* likewise: operations that succeeded */
 			uint64_t since_ns; /* since when the op makes no progress; 0: the op does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
-			uint64_t more[2];  /* COPY: the stateid of an asynchronous one; LISTXATTR:
-					      cookie, number of pages; APPEND: how often the end was
-					      elsewhere, append_alone() */
+			union {
+				/* COPY: the stateid of an asynchronous one; LISTXATTR: cookie,
+				 * number of pages; APPEND: how often the end was elsewhere,
+				 * append_alone() */
+				uint64_t more[2];
+				struct nfs4_layout_held *layout; /* LAYOUTCOMMIT */
+			};
 		} v4;
 		struct {
 			struct nfs_open *open; /* being made by an OPEN */

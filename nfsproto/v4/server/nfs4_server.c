@@ -88,6 +88,7 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	}
 	srv->minor = p->vers_minor ? p->vers_minor : MINOR_NEWEST;
 	srv->any_minor = p->vers_minor == 0;
+	srv->pnfs = p->pnfs;
 	srv->cred = p->cred;
 	snprintf(srv->name, sizeof(srv->name), "%s", p->host);
 	srv->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;

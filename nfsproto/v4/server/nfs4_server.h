@@ -112,6 +112,8 @@ struct nfs4_server {
 	char name[256];
 	unsigned minor;
 	bool any_minor; /* minor may be lowered to the server's newest */
+	bool pnfs; /* the client can use layouts; and the server, as EXCHANGE_ID told, gives them */
+	bool gives_layouts;
 	const struct nfs4_kind *kinds;
 	struct rpc_cred cred;
 	char owner[160];    /* co_ownerid */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ds: a data server. Model: nfs4_ds.h.
+ */
+#include "nfsproto/v4/pnfs/nfs4_ds.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/wire/nfs3_xdr.h"
+#include "nfsproto/wire/ulb.h"
+#include "transport/log.h"
+
+#define ARGS_ROOM  256u /* the arguments without the data: a handle, an offset, counts */
+#define CONNECT_MS 1500u
+
+/* --- addresses ----------------------------------------------------------------------------- */
+
+static bool is(const struct nfs_name *n, const char *s)
+{
+	return n->len == strlen(s) && !memcmp(n->s, s, n->len);
+}
+
+/* Splits "h.h.h.h.p.p" into the host, a string, and the port. */
+static bool split(const struct nfs_name *addr, char *host, size_t size, uint16_t *port)
+{
+	unsigned hi, lo;
+	char text[96], *dot;
+	int end = 0;
+
+	if (addr->len >= sizeof(text) || memchr(addr->s, '\0', addr->len))
+		return false;
+	memcpy(text, addr->s, addr->len);
+	text[addr->len] = '\0';
+	dot = strrchr(text, '.');
+	if (!dot)
+		return false;
+	*dot = ' ';
+	dot = strrchr(text, '.');
+	if (!dot || strspn(dot + 1, "0123456789 ") != strlen(dot + 1) ||
+		sscanf(dot + 1, "%3u %3u%n", &hi, &lo, &end) != 2 || dot[1 + end] || hi > 255 ||
+		lo > 255)
+		return false;
+	*dot = '\0';
+	*port = (uint16_t)(hi << 8 | lo);
+	return *port && snprintf(host, size, "%s", text) < (int)size;
+}
+
+static bool set_v4(struct nfs4_ds_place *p, const char *host, uint16_t port)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&p->ss;
+	uint32_t ip;
+
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	p->len = sizeof(*in);
+	if (inet_pton(AF_INET, host, &in->sin_addr) != 1)
+		return false;
+	ip = ntohl(in->sin_addr.s_addr);
+	snprintf(p->name, sizeof(p->name), "%s:%u", host, port);
+	return ip >> 24 != 0 && ip >> 28 < 0xe; /* neither "any" nor a group */
+}
+
+static bool set_v6(struct nfs4_ds_place *p, const char *host, uint16_t port)
+{
+	struct sockaddr_in6 *in = (struct sockaddr_in6 *)&p->ss;
+
+	in->sin6_family = AF_INET6;
+	in->sin6_port = htons(port);
+	p->len = sizeof(*in);
+	if (inet_pton(AF_INET6, host, &in->sin6_addr) != 1)
+		return false;
+	snprintf(p->name, sizeof(p->name), "[%s]:%u", host, port);
+	return !IN6_IS_ADDR_UNSPECIFIED(&in->sin6_addr) && !IN6_IS_ADDR_MULTICAST(&in->sin6_addr);
+}
+
+bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma)
+{
+	char host[INET6_ADDRSTRLEN];
+	uint16_t port;
+
+	*p = (struct nfs4_ds_place){.proto = RPC_TCP};
+	if (is(&a->netid, "rdma") || is(&a->netid, "rdma6"))
+		p->proto = rdma;
+	else if (!is(&a->netid, "tcp") && !is(&a->netid, "tcp6"))
+		return false;
+	if (!split(&a->addr, host, sizeof(host), &port))
+		return false;
+	return a->netid.s[a->netid.len - 1] == '6' ? set_v6(p, host, port) : set_v4(p, host, port);
+}
+
+/* --- the connection ------------------------------------------------------------------------ */
+
+struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n)
+{
+	struct nfs4_ds *ds = calloc(1, sizeof(*ds));
+
+	if (!ds)
+		return NULL;
+	ds->nplaces = n < NFS4_DS_PLACES ? n : NFS4_DS_PLACES;
+	memcpy(ds->place, place, ds->nplaces * sizeof(*place));
+	memcpy(ds->name, place[0].name, sizeof(ds->name));
+	mutex_init(&ds->lock);
+	TAILQ_INIT(&ds->calls);
+	return ds;
+}
+
+struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds)
+{
+	if (!ds)
+		return NULL;
+	nfs4_ds_close(ds);
+	rpc_client_free(ds->rpc);
+	mutex_destroy(&ds->lock);
+	free(ds);
+	return NULL;
+}
+
+/* Has the calls under way end. */
+static void cancel_all(struct nfs4_ds *ds)
+{
+	struct nfs4_ds_io *io;
+
+	mutex_lock(&ds->lock);
+	TAILQ_FOREACH (io, &ds->calls, link)
+		rpc_call_cancel(&io->call);
+	mutex_unlock(&ds->lock);
+}
+
+static void lost(void *ctx)
+{
+	struct nfs4_ds *ds = ctx;
+
+	atomic_store(&ds->lost, true);
+	log_info("data server %s: the connection is lost: its data goes through the metadata "
+		 "server until it is back",
+		ds->name);
+	cancel_all(ds);
+}
+
+static void reconnected(void *ctx)
+{
+	struct nfs4_ds *ds = ctx;
+
+	log_info("data server %s is back", ds->name);
+	atomic_store(&ds->lost, false);
+}
+
+static void answers(void *ctx, bool yes)
+{
+	struct nfs4_ds *ds = ctx;
+
+	log_ctrl("data server %s %s", ds->name, yes ? "answers" : "is silent");
+}
+
+bool nfs4_ds_connect(struct nfs4_ds *ds, const struct rpc_client_params *common, struct err *e)
+{
+	struct rpc_client_params rp = *common;
+	struct rpc_client *rpc = NULL;
+
+	rp.prog = NFS3_PROGRAM;
+	rp.vers = NFS3_VERSION;
+	rp.hello = true;
+	rp.soft = true;
+	rp.retrans = 1;
+	rp.first_ms = CONNECT_MS;
+	if (!rp.timeo_ms || rp.timeo_ms > NFS4_DS_TIMEO_MS)
+		rp.timeo_ms = NFS4_DS_TIMEO_MS;
+	rp.reconnected = reconnected;
+	rp.lost = lost;
+	rp.answers = answers;
+	rp.ctx = ds;
+	for (unsigned i = 0; i < ds->nplaces && !rpc; i++) {
+		const struct nfs4_ds_place *p = &ds->place[i];
+
+		memcpy(ds->name, p->name, sizeof(ds->name));
+		rp.peer = p->ss;
+		rp.peer_len = p->len;
+		rp.proto = p->proto;
+		rp.peer_name = ds->name;
+		rpc = rpc_client_new(&rp, e);
+	}
+	if (!rpc)
+		return false;
+	/* release: a thread that sees rpc sees the name, too */
+	atomic_store_explicit(&ds->rpc, rpc, memory_order_release);
+	return true;
+}
+
+void nfs4_ds_close(struct nfs4_ds *ds)
+{
+	mutex_lock(&ds->lock);
+	ds->closing = true;
+	mutex_unlock(&ds->lock);
+	cancel_all(ds);
+}
+
+/* --- calls --------------------------------------------------------------------------------- */
+
+static void end(struct nfs4_ds_io *io, uint32_t status)
+{
+	io->status = status;
+	io->done(io);
+}
+
+/* The status of a call that ended without results. */
+static uint32_t status_of(int error)
+{
+	switch (error) {
+	case -ENOMEM:
+		return NFS4ERR_DELAY; /* this machine's trouble */
+	case -EACCES:
+		return NFS4ERR_ACCESS;
+	case -EPROTO:
+	case -EBADMSG:
+	case -EIO:
+	case -EMSGSIZE:
+		return NFS4ERR_IO;
+	default:
+		return NFS4ERR_NXIO;
+	}
+}
+
+static int get_read(struct nfs4_ds_io *io, const struct nfs3_read_res *r, struct xdr_in *x)
+{
+	uint32_t n;
+
+	if (rpc_call_take_sink(&io->call, x, 0, &n) || n != r->count || (n == 0 && !r->eof)) {
+		log_warn("data server %s: the answer to a READ of %u bytes at %llu is malformed: "
+			 "server bug",
+			io->ds->name, io->data.len, (unsigned long long)io->offset);
+		return -EBADMSG;
+	}
+	io->moved = io->call.moved;
+	io->count = n;
+	io->eof = r->eof;
+	return 0;
+}
+
+static int get_write(const struct nfs4_ds_io *io, const struct nfs3_write_res *r)
+{
+	if (r->count == io->data.len && r->committed == NFS_FILE_SYNC)
+		return 0;
+	if (r->count > io->data.len || r->committed != NFS_FILE_SYNC)
+		log_warn("data server %s: a WRITE of %u bytes at %llu was answered with %u bytes, "
+			 "stability %u: server bug",
+			io->ds->name, io->data.len, (unsigned long long)io->offset, r->count,
+			r->committed);
+	return -EBADMSG; /* the rest goes another way with the whole */
+}
+
+static uint32_t results(struct nfs4_ds_io *io, int error, struct xdr_in *x)
+{
+	uint32_t proc = io->write ? NFS3PROC_WRITE : NFS3PROC_READ;
+	struct nfs3_res r;
+	int rc = error;
+
+	if (!rc && nfs3_get_res(x, proc, &r))
+		rc = -EBADMSG;
+	if (rc)
+		return status_of(rc);
+	if (r.u.status) /* the two versions number alike the errors of data */
+		return r.u.status;
+	rc = io->write ? get_write(io, &r.u.write) : get_read(io, &r.u.read, x);
+	return rc ? status_of(rc) : NFS4_OK;
+}
+
+static void called(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct nfs4_ds_io *io = call->ctx;
+	uint32_t status;
+
+	mutex_lock(&io->ds->lock); /* from here on cancel_all() leaves the call alone */
+	TAILQ_REMOVE(&io->ds->calls, io, link);
+	mutex_unlock(&io->ds->lock);
+	status = results(io, error, res);
+	rpc_call_finish(call);
+	end(io, status);
+}
+
+static void put(struct nfs4_ds_io *io)
+{
+	struct nfs3_args a = {.proc = io->write ? NFS3PROC_WRITE : NFS3PROC_READ};
+
+	if (io->write) {
+		a.u.write = (struct nfs3_write_args){
+			.fh = io->fh,
+			.offset = io->offset,
+			.count = io->data.len,
+			.stable = NFS_FILE_SYNC,
+			.data = io->data,
+		};
+	} else {
+		a.u.read = (struct nfs3_read_args){
+			.fh = io->fh, .offset = io->offset, .count = io->data.len};
+		io->call.sink[0] = io->data;
+		io->call.nsinks = 1;
+		io->call.moves = io->moves;
+		io->call.peek = nfs3_peek_read;
+	}
+	nfs3_put_args(&io->call.args, &a);
+	io->call.proc = a.proc;
+	io->call.once = io->write;
+	io->call.reply_max = (uint32_t)ulb_nfs3_res_max(a.proc, 0);
+}
+
+/* Enters io's call among those under way. False: ds is not to be called. */
+static bool enter(struct nfs4_ds *ds, struct nfs4_ds_io *io)
+{
+	bool may;
+
+	mutex_lock(&ds->lock);
+	/* under the lock: a connection lost meanwhile finds the call in the list, or is seen here
+	 */
+	may = nfs4_ds_is_up(ds) && !ds->closing;
+	if (may)
+		TAILQ_INSERT_TAIL(&ds->calls, io, link);
+	mutex_unlock(&ds->lock);
+	return may;
+}
+
+void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
+{
+	int rc;
+
+	io->ds = ds;
+	io->count = 0;
+	io->eof = false;
+	io->moved = (struct seg_list){0};
+	if (!nfs4_ds_is_up(ds)) {
+		end(io, NFS4ERR_NXIO);
+		return;
+	}
+	rc = rpc_call_init(&io->call, ds->rpc, ARGS_ROOM);
+	if (rc) {
+		end(io, status_of(rc));
+		return;
+	}
+	io->call.cred = io->cred;
+	io->call.done = called;
+	io->call.ctx = io;
+	put(io);
+	if (!enter(ds, io)) {
+		rpc_call_finish(&io->call);
+		end(io, NFS4ERR_NXIO);
+		return;
+	}
+	rc = rpc_call_submit(&io->call);
+	if (rc == 0)
+		return;
+	mutex_lock(&ds->lock);
+	TAILQ_REMOVE(&ds->calls, io, link);
+	mutex_unlock(&ds->lock);
+	rpc_call_finish(&io->call);
+	end(io, status_of(rc));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ds: a data server: the connection to it, and READ and WRITE by NFSv3 (RFC 8435 section 2).
+ *
+ *     NEW --connected--> UP <--> LOST (the transport connects again, with growing pauses)
+ *
+ * A call waits for no connection. A call at a data server that is not UP ends at once, and so do
+ * all calls under way when the connection is lost, or when a call has no answer within
+ * NFS4_DS_TIMEO_MS. The metadata server can carry each of them out.
+ *
+ * A WRITE is FILE_SYNC: RFC 8435 section 2.1 wants the data to be stable before LAYOUTCOMMIT.
+ *
+ * Threads. The owner, one thread, makes, connects and frees. Any thread may start calls. `done` is
+ * called on the progress thread of the connection, or on the thread of nfs4_ds_start(), no lock
+ * held.
+ */
+#ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_DS_H
+#define RNFS_NFSPROTO_V4_PNFS_NFS4_DS_H
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/lock.h"
+#include "transport/rpc/rpc.h"
+
+#define NFS4_DS_PLACES	 4     /* addresses of one data server that are tried */
+#define NFS4_DS_TIMEO_MS 10000 /* or the mount's timeo, if shorter */
+#define NFS4_DS_NAME_MAX 64
+
+/* An address as a device names it. */
+struct nfs4_ds_place {
+	struct sockaddr_storage ss;
+	socklen_t len;
+	enum rpc_proto proto;
+	char name[NFS4_DS_NAME_MAX]; /* for messages: "10.0.0.1:2049" */
+};
+
+/* The address in a netaddr4 (RFC 5665 section 5.2.3.4). rdma: what the netid rdma stands for here.
+ * False: malformed, of an unknown network, without a port, or no single host. */
+bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma);
+
+struct nfs4_ds_io;
+
+struct nfs4_ds {
+	LIST_ENTRY(nfs4_ds) link; /* the owner's */
+	/* constant */
+	unsigned nplaces;
+	struct nfs4_ds_place place[NFS4_DS_PLACES];
+
+	/* the owner's: the place that answered, the first until then; NEW: when to try again, and
+	 * how often in vain so far */
+	char name[NFS4_DS_NAME_MAX];
+	uint64_t again_ns;
+	unsigned tries;
+
+	struct rpc_client *_Atomic rpc; /* NULL: NEW; constant from then on */
+	atomic_bool lost;
+	struct mutex lock;
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_ds_io) calls; /* under way */
+	bool closing GUARDED_BY(lock);
+};
+
+/* A READ or WRITE at one data server. */
+struct nfs4_ds_io {
+	/* in */
+	bool write;
+	bool moves; /* a READ's data may stay elsewhere: rpc_call.moves */
+	uint64_t offset;
+	struct seg_list data; /* the bytes to write, or the place for the bytes read */
+	struct nfs_fh fh;
+	struct rpc_cred cred;
+	void (*done)(struct nfs4_ds_io *io);
+	void *ctx;
+	/* out */
+	uint32_t status; /* nfsstat4. NFS4ERR_NXIO: no answer. NFS4ERR_DELAY: not now */
+	uint32_t count;	 /* a READ's; a WRITE has written all */
+	bool eof;
+	struct seg_list moved; /* as rpc_call.moved */
+	/* the data server's */
+	struct nfs4_ds *ds;
+	struct rpc_call call;
+	TAILQ_ENTRY(nfs4_ds_io) link;
+};
+
+/* A data server with these n places, at least one; not connected. NULL: no memory. */
+struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n);
+/* Ends the calls under way and the connection. Not from done. Accepts NULL, returns NULL. */
+struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds);
+/* Connects, if ds is NEW. common: the parameters of all connections of the mount. Blocks for some
+ * seconds, at most until common->abort_fd is readable. False: *e tells why not. */
+bool nfs4_ds_connect(struct nfs4_ds *ds, const struct rpc_client_params *common, struct err *e);
+/* Is ds UP? Any thread. */
+static inline bool nfs4_ds_is_up(const struct nfs4_ds *ds)
+{
+	return atomic_load_explicit(&ds->rpc, memory_order_acquire) && !atomic_load(&ds->lost);
+}
+/* Starts io, whose inputs are set. done is called exactly once, perhaps before this function
+ * returns. */
+void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io);
+/* Ends all calls under way soon. Later ones end at once. Any thread. */
+void nfs4_ds_close(struct nfs4_ds *ds);
+
+#endif
