@@ -252,7 +252,7 @@ struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh)
 
 	mutex_lock(&all->lock);
 	LIST_FOREACH (f, &all->files, link)
-		if (nfs_fh_equal(f->fh, fh))
+		if (nfs_fh_same(f->fh, fh))
 			break;
 	if (f)
 		all->ops->hold(f);

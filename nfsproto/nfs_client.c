@@ -9,11 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_places.h"
 #include "nfsproto/common/nfs_unsure.h"
+#include "nfsproto/nfs_route.h"
+#include "nfsproto/nfs_submount.h"
 #include "nfsproto/v3/nfs3_backend.h"
 #include "nfsproto/v4/nfs4_backend.h"
 #include "transport/clock.h"
@@ -95,9 +99,27 @@ static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 	return c;
 }
 
+static void end(struct nfs_op *op);
+
+static const struct nfs_front front = {.submit = nfs_submit, .cancel = nfs_cancel, .end = end};
+
+/* A mount of which no other is a part may have submounts. NFSv3 knows no referrals. */
+static struct nfs_client *with_submounts(
+	struct nfs_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	if (!c || p->submount || c->info.vers_major < 4 || !p->upcalls || !p->upcalls->follow)
+		return c;
+	c->submounts = nfs_submounts_new(c, &front);
+	if (c->submounts)
+		return c;
+	err_set(e, ERR_INTERNAL, "out of memory");
+	return nfs_client_free(c);
+}
+
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs_mount_params mine = *p;
+	struct nfs_client *c;
 
 	if (!p->host || !p->host[0] || !p->export || p->export[0] != '/') {
 		err_set(e, ERR_USAGE, "a mount needs a server and an absolute export path");
@@ -114,13 +136,19 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 		mine.connect_ms = 10000;
 	if (mine.timeo_ms == 0)
 		mine.timeo_ms = 60000;
-	return bounded(p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e), p->pool);
+	c = bounded(p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e), p->pool);
+	return with_submounts(c, p, e);
 }
 
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
-	if (c)
-		c->backend->unmount(c);
+	struct nfs_submounts *submounts = c ? c->submounts : NULL;
+
+	if (!c)
+		return NULL;
+	nfs_submounts_end(submounts, c->leave_by);
+	c->backend->unmount(c);
+	nfs_submounts_free(submounts);
 	return NULL;
 }
 
@@ -140,76 +168,98 @@ void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *a
 void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 {
 	struct rpc_client_info one;
+	struct nfs_client *part;
 
 	*out = c->info;
 	rpc_client_info(c->rpc, &out->rpc);
-	out->connections = c->nrpcs;
-	for (unsigned i = 1; i < c->nrpcs; i++) {
-		rpc_client_info(c->rpcs[i], &one);
-		out->rpc.credits += one.credits;
-		out->rpc.under_way += one.under_way;
-		out->rpc.connected |= one.connected;
+	out->connections = 0;
+	for (unsigned n = 0; (part = nfs_route_each(c, &n));) {
+		for (unsigned i = part == c; i < part->nrpcs; i++) {
+			rpc_client_info(part->rpcs[i], &one);
+			out->rpc.credits += one.credits;
+			out->rpc.under_way += one.under_way;
+			if (part == c)
+				out->rpc.connected |= one.connected;
+		}
+		out->connections += part->nrpcs;
 	}
 }
 
 bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
 	struct rpc_client_stats *stats)
 {
-	if (i >= c->nrpcs)
-		return false;
-	rpc_client_info(c->rpcs[i], info);
-	rpc_client_stats(c->rpcs[i], stats);
-	return true;
+	struct nfs_client *part;
+
+	for (unsigned n = 0; (part = nfs_route_each(c, &n)); i -= part->nrpcs) {
+		if (i >= part->nrpcs)
+			continue;
+		rpc_client_info(part->rpcs[i], info);
+		rpc_client_stats(part->rpcs[i], stats);
+		return true;
+	}
+	return false;
 }
 
 void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out)
 {
-	nfs_count_sum(&c->counts, t, out);
+	struct nfs_client *part;
+
+	memset(out, 0, sizeof(*out));
+	for (unsigned n = 0; (part = nfs_route_each(c, &n));)
+		nfs_count_add(&part->counts, t, out);
 }
 
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 {
 	struct rpc_client_stats one;
+	struct nfs_client *part;
 
 	rpc_client_stats(c->rpc, out);
-	for (unsigned i = 1; i < c->nrpcs; i++) {
-		rpc_client_stats(c->rpcs[i], &one);
-		rpc_client_stats_add(out, &one);
-	}
+	for (unsigned n = 0; (part = nfs_route_each(c, &n));)
+		for (unsigned i = part == c; i < part->nrpcs; i++) {
+			rpc_client_stats(part->rpcs[i], &one);
+			rpc_client_stats_add(out, &one);
+		}
 }
 
 /* --- delegations ----------------------------------------------------------------------------- */
 
 bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
+	c = nfs_route_fh(c, fh);
 	return id && c->backend->deleg_holds && c->backend->deleg_holds(c, fh, id);
 }
 
 struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred)
 {
+	c = nfs_route_fh(c, fh);
 	return id && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, flags, cred) : NULL;
 }
 
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
+	c = nfs_route_fh(c, fh);
 	if (id && c->backend->deleg_give_back)
 		c->backend->deleg_give_back(c, fh, id);
 }
 
 bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
 {
+	c = nfs_open_client(o);
 	return c->backend->locks_doubtful && c->backend->locks_doubtful(c, o);
 }
 
 uint64_t nfs_lock_guard(
 	struct nfs_client *c, const struct nfs_open *o, uint64_t first, uint64_t last)
 {
+	c = nfs_open_client(o);
 	return c->backend->lock_guard ? c->backend->lock_guard(c, o, first, last) : 0;
 }
 
 void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
+	c = nfs_route_fh(c, fh);
 	if (id && c->backend->deleg_flushed)
 		c->backend->deleg_flushed(c, fh, id);
 }
@@ -443,36 +493,60 @@ static void clear_results(struct nfs_op *op)
 		op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 }
 
-static void ended(struct nfs_op *op)
+/* --- the life of an operation --------------------------------------------------------------- */
+
+static void end(struct nfs_op *op)
 {
+	free(op->places);
+	op->places = NULL;
 	op->done = op->users_done;
 	op->ended_ns = clock_ns();
 	nfs_count_note(&op->client->counts, op);
 	op->done(op);
 }
 
+static void ended(struct nfs_op *op)
+{
+	struct nfs_client *c = op->client;
+
+	if (c->number)
+		nfs_route_results(op);
+	if (op->type == NFS_LOOKUP && op->error == -EREMOTE && op->places && c->submounts) {
+		op->error = nfs_submounts_follow(c, op);
+		if (!op->error)
+			return;
+	}
+	end(op);
+}
+
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 {
+	c = nfs_route(c, op);
 	op->client = c;
 	op->error = check_op(c, op);
+	if (!op->error)
+		op->error = nfs_route_check(op);
 	op->calls = (struct nfs_op_calls){0};
 	if (!op->since_ns)
 		op->since_ns = clock_ns();
 	op->users_done = op->done;
 	op->done = ended;
+	op->places = NULL;
+	op->follower = NULL;
+	op->unwanted = false;
 	op->slot = NULL;
 	op->tries = 0;
 	op->due_ns = 0;
 	memset(&op->be, 0, sizeof(op->be));
 	clear_results(op);
 	if (op->error) {
-		op->done(op);
+		end(op);
 		return;
 	}
 	if (op->type == NFS_READ && op->u.read.to.len == 0) {
 		op->u.read.count = 0;
 		op->u.read.eof = false;
-		op->done(op);
+		end(op);
 		return;
 	}
 	if (op->type == NFS_CREATE)
@@ -482,7 +556,10 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 
 void nfs_cancel(struct nfs_op *op)
 {
-	op->client->backend->cancel(op->client, op, true);
+	struct nfs_submounts *t = op->type == NFS_LOOKUP ? op->client->submounts : NULL;
+
+	if (!t || !nfs_submounts_cancel(t, op))
+		op->client->backend->cancel(op->client, op, true);
 }
 
 void nfs_interrupt(struct nfs_op *op)

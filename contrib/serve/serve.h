@@ -23,6 +23,7 @@ struct fdcache;
 struct idmap;
 struct making;
 struct mount_list;
+struct referrals;
 struct stable;
 
 struct serve {
@@ -38,6 +39,7 @@ struct serve {
 	struct mem_pool *pool;
 	struct idmap *idmap; /* names.h */
 	bool read_only;
+	struct referrals *referrals; /* NULL: none */
 	struct stable *stable;
 	struct making *making; /* NULL: nothing is noted */
 	char owner[64];	       /* server owner's major id and scope */

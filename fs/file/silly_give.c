@@ -92,7 +92,7 @@ static void not_renamed(struct request *r, bool may_come)
 /* True: the answer of LOOKUP says that the name stands for the file ino. */
 static bool found(const struct nfs_op *op, const struct inode *ino)
 {
-	return !op->error && nfs_fh_equal(&op->u.lookup.fh, &ino->fh);
+	return !op->error && nfs_fh_same(&op->u.lookup.fh, &ino->fh);
 }
 
 static void look_for(
@@ -206,7 +206,7 @@ static bool is_silly_name(struct inode *ino, const struct nfs_fh *dir, const str
 
 	mutex_lock(&ino->lock);
 	s = ino->silly.name;
-	is = s && nfs_fh_equal(&s->dir, dir) && strlen(s->name) == name->len &&
+	is = s && nfs_fh_same(&s->dir, dir) && strlen(s->name) == name->len &&
 	     !memcmp(s->name, name->s, name->len);
 	mutex_unlock(&ino->lock);
 	return is;
@@ -393,7 +393,7 @@ static void looked_again(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	bool sure = silly_refused(unlink_of(r)->error);
 
-	if (!sure && !op->error && nfs_fh_equal(&op->u.lookup.fh, &unlink_of(r)->moved)) {
+	if (!sure && !op->error && nfs_fh_same(&op->u.lookup.fh, &unlink_of(r)->moved)) {
 		unlink_of(r)->error = 0;
 		end_undo_kept(r);
 		return;

@@ -46,7 +46,7 @@ struct inode_table {
 
 static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
 {
-	return hash_bytes(t->seed, fh->data, fh->len);
+	return hash_bytes(t->seed + fh->server, fh->data, fh->len);
 }
 
 static struct shard *shard_of(struct inode_table *t, uint64_t hash)
@@ -244,7 +244,7 @@ static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nf
 	struct inode *ino;
 
 	LIST_FOREACH (ino, chain_of(s, hash), hash)
-		if (nfs_fh_equal(&ino->fh, fh))
+		if (nfs_fh_same(&ino->fh, fh))
 			return ino;
 	return NULL;
 }

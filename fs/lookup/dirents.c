@@ -20,12 +20,11 @@
 static struct inode *known(struct fs *fs, const struct page *p, const struct record *rec,
 	struct nfs_attr *attr, uint64_t *asked)
 {
-	struct nfs_fh fh = {.len = rec->fhlen};
+	struct nfs_fh fh;
 	struct inode *ino;
 
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
+	if (!record_fh(rec, &fh))
 		return NULL;
-	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_find(fs->inodes, &fh);
 	if (ino && entry_known_attr(fs, ino, &rec->attr, p->asked, attr, asked))
 		return ino;
@@ -53,15 +52,14 @@ static struct inode *believe(
 	struct dirents *out, const struct page *p, const struct record *rec, uint64_t now)
 {
 	struct fs *fs = out->fs;
-	struct nfs_fh fh = {.len = rec->fhlen};
+	struct nfs_fh fh;
 	struct inode *ino;
 
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, clock_age(now, p->asked)))
+	if (!record_fh(rec, &fh) || !is_young(fs, clock_age(now, p->asked)))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
 	if (atomic_load_explicit(&out->dir->attrs.touched, memory_order_relaxed) >= p->asked)
 		return NULL;
-	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
 	/* the kernel may have been told newer attributes by now */
 	if (ino && (atomic_load_explicit(&ino->attrs.touched, memory_order_relaxed) >= p->asked ||

@@ -98,10 +98,8 @@ static bool find(struct listing *l, const char *name, struct listed *out)
 
 	mutex_lock(&l->lock);
 	rec = find_locked(l, name);
-	found = rec && rec->fhlen && rec->fhlen <= NFS_FH_MAX;
+	found = rec && record_fh(rec, &out->fh);
 	if (found) {
-		out->fh.len = rec->fhlen;
-		memcpy(out->fh.data, rec->text, rec->fhlen);
 		out->attr = rec->attr;
 		out->asked = rec->page->asked;
 	}

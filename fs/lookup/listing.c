@@ -292,7 +292,8 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 	rec->number = entry_number(r, ent);
 	rec->len = len;
 	rec->namelen = ent->namelen;
-	rec->fhlen = fhlen;
+	rec->fhlen = (uint16_t)fhlen;
+	rec->server = ent->fh.server;
 	if (ent->have_attr)
 		rec->attr = ent->attr;
 	else

@@ -49,9 +49,21 @@ struct record {
 	const struct page *page;
 	uint32_t len;		 /* of the record with its text, a multiple of 8 */
 	uint16_t namelen, fhlen; /* fhlen 0: no attributes */
+	uint16_t server;	 /* of the handle */
 	struct nfs_attr attr;
 	char text[]; /* the handle, then the name and a NUL */
 };
+
+/* The handle of rec. False: the server has told none. */
+static inline bool record_fh(const struct record *rec, struct nfs_fh *fh)
+{
+	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
+		return false;
+	fh->len = rec->fhlen;
+	fh->server = rec->server;
+	memcpy(fh->data, rec->text, rec->fhlen);
+	return true;
+}
 
 struct page {
 	TAILQ_ENTRY(page) link;

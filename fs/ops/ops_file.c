@@ -311,7 +311,7 @@ static void open_named_done(struct request *r)
 	late_end(r);
 	switch (op->error) {
 	case 0:
-		if (nfs_fh_equal(&op->u.open.fh, &r->inode->fh)) {
+		if (nfs_fh_same(&op->u.open.fh, &r->inode->fh)) {
 			open_done(r);
 			return;
 		}

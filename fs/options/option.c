@@ -515,6 +515,8 @@ static const struct opt opts[] = {
 	WORD("delegations", delegations, delegation_words, "read, write or none", .only = OPTION_FOR_V4),
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "a count from 1 to 16"},
 	{.name = "max_connect", .arg = NEED_ARG, .fn = set_max_connect, .want = "a count from 1 to 16", .only = OPTION_FOR_V4},
+	FLAG("referrals", referrals, true, .only = OPTION_FOR_V4),
+	FLAG("noreferrals", referrals, false, .only = OPTION_FOR_V4),
 	UINT("cache_size", cache_size, 16 * MIB, 1ull << 40, 1, "16M or more, such as 256M or 2G"),
 	UINT("credits", credits, 2, 4096, 1, "a count from 2 to 4096", .only = OPTION_FOR_RDMA),
 	UINT("inline_size", inline_size, 1024, 65536, 1, "1024 to 65536 bytes, such as 4K", .only = OPTION_FOR_RDMA),

@@ -87,6 +87,7 @@ static void set_defaults(struct options *o)
 		.cache_names = true,
 		.cache_absent = true,
 		.delegations = NFS_DELEGATIONS_READ,
+		.referrals = true,
 		.workers = 2,
 		.readahead_kb = 16384,
 		.gather = true,

@@ -7,10 +7,15 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/common/nfs_places.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 #include "transport/state_dir.h"
+
+#define REFERRALS_MAX 8u /* one after the other, until the export is found */
 
 /* Would another transport to the same server end differently? */
 static bool worth_another_try(enum err_kind kind)
@@ -34,17 +39,26 @@ static bool may_pass(enum err_kind kind)
 	return kind == ERR_UNREACHABLE || kind == ERR_REFUSED || kind == ERR_RESOLVE;
 }
 
+/* A place to mount, with the parameters that all attempts share. */
+struct target {
+	const struct options *o;
+	struct nfs_mount_params p;
+	bool first; /* the first connection of the daemon: no other thread logs */
+};
+
 /* Tries one transport. Messages of the layers below go into the one sentence if the transport
  * fails, and into the log if not. */
-static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *e)
+static struct nfs_client *attempt(const struct target *t, struct err *e)
 {
-	char detail[256];
+	char detail[256] = "";
 	struct nfs_client *c;
 	size_t len;
 
-	log_hold();
-	c = nfs_client_new(p, e);
-	log_release(detail, sizeof(detail));
+	if (t->first)
+		log_hold();
+	c = nfs_client_new(&t->p, e);
+	if (t->first)
+		log_release(detail, sizeof(detail));
 	if (!detail[0])
 		return c;
 	len = strlen(e->msg);
@@ -53,6 +67,45 @@ static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *
 	else
 		snprintf(e->msg + len, sizeof(e->msg) - len, " (%s)", detail);
 	return c;
+}
+
+/* Tries one transport after the other. *kind: of the last failure. */
+static struct nfs_client *connect_target(
+	struct target *t, bool *passes, enum err_kind *kind, char *why, size_t size)
+{
+	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
+	static const enum rpc_proto one[] = {
+		[PROTO_RDMA] = RPC_RDMA, [PROTO_IWARP] = RPC_IWARP, [PROTO_TCP] = RPC_TCP};
+	enum options_proto proto = t->o->proto;
+	bool one_of = proto == PROTO_AUTO || proto == PROTO_AUTO_RDMA;
+	const enum rpc_proto *try = one_of ? order : &one[proto];
+	unsigned n = proto == PROTO_AUTO ? 3 : one_of ? 2 : 1;
+	size_t len = 0;
+
+	why[0] = 0;
+	*passes = false;
+	for (unsigned i = 0; i < n; i++) {
+		struct err e = {0};
+		struct nfs_client *c;
+
+		t->p.proto = try[i];
+		c = attempt(t, &e);
+		if (c)
+			return c;
+		*kind = e.kind;
+		*passes |= may_pass(e.kind);
+		if (len < size)
+			len += snprintf(why + len, size - len, "%s%s%s%s", len ? "; " : "",
+				n > 1 ? rpc_proto_name(try[i]) : "", n > 1 ? ": " : "",
+				e.msg[0] ? e.msg : "no reason was given");
+		if (!worth_another_try(e.kind)) {
+			/* the reason is the same for all transports */
+			*passes = may_pass(e.kind);
+			snprintf(why, size, "%s", e.msg[0] ? e.msg : "no reason was given");
+			break;
+		}
+	}
+	return NULL;
 }
 
 /* The directory for data that outlives a mount, made if need be; NULL: there is no place. */
@@ -64,14 +117,8 @@ static const char *make_state_dir(char *buf, size_t size)
 	return buf;
 }
 
-struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
-	char *why, size_t size)
+static struct nfs_mount_params params_of(const struct options *o, const char *mountpoint)
 {
-	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
-	static const enum rpc_proto one[] = {
-		[PROTO_RDMA] = RPC_RDMA, [PROTO_IWARP] = RPC_IWARP, [PROTO_TCP] = RPC_TCP};
-	char dir[PATH_MAX];
 	struct nfs_mount_params p = {
 		.host = o->host,
 		.family = o->family,
@@ -89,7 +136,6 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,
 		.idmap = o->idmap,
 		.idmap_domain = o->idmap_domain,
-		.pool = pool,
 		.connect_ms = o->connect_ms,
 		.timeo_ms = o->timeo_ms,
 		.retrans = o->retrans,
@@ -97,42 +143,100 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.max_connect = o->max_connect,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
-		.state_dir = make_state_dir(dir, sizeof(dir)),
 		.mountpoint = mountpoint,
-		.upcalls = up,
-		.upcalls_ctx = ctx,
 		.rdma_versions = o->rdma_versions,
 		.inline_size = o->inline_size,
 		.credits = o->credits,
 		.crc = o->mpa_crc,
 	};
-	bool one_of = o->proto == PROTO_AUTO || o->proto == PROTO_AUTO_RDMA;
-	const enum rpc_proto *try = one_of ? order : &one[o->proto];
-	unsigned n = o->proto == PROTO_AUTO ? 3 : one_of ? 2 : 1;
-	size_t len = 0;
 
 	rpc_cred_own(&p.cred);
-	why[0] = 0;
-	*passes = false;
-	for (unsigned i = 0; i < n; i++) {
-		struct err e = {0};
-		struct nfs_client *c;
+	return p;
+}
 
-		p.proto = try[i];
-		c = attempt(&p, &e);
-		if (c)
-			return c;
-		*passes |= may_pass(e.kind);
-		if (len < size)
-			len += snprintf(why + len, size - len, "%s%s%s%s", len ? "; " : "",
-				n > 1 ? rpc_proto_name(try[i]) : "", n > 1 ? ": " : "",
-				e.msg[0] ? e.msg : "no reason was given");
-		if (!worth_another_try(e.kind)) {
-			/* the reason is the same for all transports */
-			*passes = may_pass(e.kind);
-			snprintf(why, size, "%s", e.msg[0] ? e.msg : "no reason was given");
-			break;
-		}
+/* Mounts the place that a server has told for an export, with the names `rest` behind it. */
+static struct nfs_client *connect_place(struct target *t, const struct nfs_place *place,
+	const char *rest, bool *passes, enum err_kind *kind, char *why, size_t size)
+{
+	char host[256], export[NFS_PATH_MAX];
+	bool root = !strcmp(place->path, "/");
+
+	*passes = false;
+	*kind = ERR_MOVED;
+	if (!nfs_place_host(place, host, sizeof(host), &t->p.port) ||
+		snprintf(export, sizeof(export), "%s%s%s", root && *rest ? "" : place->path,
+			*rest ? "/" : "", rest) >= (int)sizeof(export)) {
+		snprintf(why, size, "the name of the server, or the path, is too long");
+		return NULL;
 	}
-	return NULL;
+	t->p.host = host;
+	t->p.export = export;
+	return connect_target(t, passes, kind, why, size);
+}
+
+/* The export is elsewhere: mounts it from the first of its places that answers. r: where, and in
+ * turn where the place refers to. */
+static struct nfs_client *connect_referral(struct target *t, struct nfs_referral *r, bool *passes,
+	enum err_kind *kind, char *why, size_t size)
+{
+	struct nfs_places *places = r->places;
+	char rest[NFS_PATH_MAX];
+	struct nfs_client *c = NULL;
+
+	memcpy(rest, r->rest, sizeof(rest));
+	r->places = NULL;
+	for (unsigned i = 0; i < places->n && !c && !r->places; i++) {
+		const struct nfs_place *p = &places->place[i];
+
+		log_ctrl("the export is on another server: %s:%s",
+			QUOTE(p->server, strlen(p->server)), QUOTE(p->path, strlen(p->path)));
+		c = connect_place(t, p, rest, passes, kind, why, size);
+	}
+	free(places);
+	return c;
+}
+
+struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
+	char *why, size_t size)
+{
+	struct nfs_referral r = {.places = NULL};
+	struct target t = {.o = o, .p = params_of(o, mountpoint), .first = true};
+	enum err_kind kind = ERR_NONE;
+	struct nfs_client *c;
+	char dir[PATH_MAX];
+
+	t.p.state_dir = make_state_dir(dir, sizeof(dir));
+	t.p.pool = pool;
+	t.p.upcalls = up;
+	t.p.upcalls_ctx = ctx;
+	t.p.referral = o->referrals ? &r : NULL;
+	c = connect_target(&t, passes, &kind, why, size);
+	for (unsigned i = 0; i < REFERRALS_MAX && !c && kind == ERR_MOVED && r.places; i++)
+		c = connect_referral(&t, &r, passes, &kind, why, size);
+	free(r.places);
+	return c;
+}
+
+struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcalls *up,
+	const struct nfs_place *place, const struct nfs_mount_params *as, struct err *e)
+{
+	struct target t = {.o = fs->opt, .p = params_of(fs->opt, fs->mountpoint)};
+	enum err_kind kind;
+	struct nfs_client *c;
+	char why[sizeof(e->msg)];
+	bool passes;
+
+	t.p.vers_major = fs->info.vers_major;
+	t.p.vers_minor = fs->info.vers_minor;
+	t.p.pool = fs->pool;
+	t.p.upcalls = up;
+	t.p.upcalls_ctx = fs;
+	t.p.submounts = as->submounts;
+	t.p.submount = as->submount;
+	t.p.fsid_mix = as->fsid_mix;
+	c = connect_place(&t, place, "", &passes, &kind, why, sizeof(why));
+	if (!c)
+		err_set(e, kind, "%s", why);
+	return c;
 }

@@ -9,6 +9,7 @@
 #include "fs/coherence/change.h"
 #include "fs/coherence/inval.h"
 #include "fs/coherence/recall.h"
+#include "fs/program/connect.h"
 #include "transport/clock.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)
@@ -76,6 +77,17 @@ static void connection(void *ctx, enum nfs_connection what)
 	}
 }
 
+static struct nfs_client *follow(void *ctx, const struct nfs_place *place,
+	const struct nfs_mount_params *as, struct err *e)
+{
+	struct fs *fs = ctx;
+
+	if (fs->opt->referrals)
+		return connect_submount(fs, &upcalls, place, as, e);
+	err_set(e, ERR_MOVED, "the option noreferrals forbids to follow");
+	return NULL;
+}
+
 const struct nfs_client_upcalls upcalls = {
 	.recalled = recalled,
 	.flush = flush,
@@ -83,4 +95,5 @@ const struct nfs_client_upcalls upcalls = {
 	.lost = lost,
 	.attributes = attributes,
 	.connection = connection,
+	.follow = follow,
 };

@@ -71,7 +71,22 @@ struct nfs_client {
 	struct nfs_attr root_attr;
 	struct nfs_counts counts;
 	uint64_t leave_by; /* nfs_client_leave_by() */
+	/* of the mount; NULL: referrals are not followed */
+	struct nfs_submounts *submounts;
+	/* of a submount, constant: its number, 0: the mount itself; for its fsids */
+	uint16_t number;
+	uint64_t fsid_mix;
 };
+
+/* A back end's struct nfs_open begins with this. */
+struct nfs_open_head {
+	struct nfs_client *client; /* constant */
+};
+
+static inline struct nfs_client *nfs_open_client(const struct nfs_open *o)
+{
+	return ((const struct nfs_open_head *)o)->client;
+}
 
 /* Sets up the common part of a back end's client, with the upcalls. */
 void nfs_client_init(
@@ -89,5 +104,19 @@ void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost 
 void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);
 void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
+/* Attributes from c's server, as the callers of the mount know them. */
+static inline void nfs_own_attr(const struct nfs_client *c, struct nfs_attr *a)
+{
+	a->fsid_major ^= c->fsid_mix;
+}
+
+/* Hands an entry that came for op, a READDIR, to its caller. False: no more are wanted. */
+static inline bool nfs_tell_entry(struct nfs_op *op, struct nfs_dirent *ent)
+{
+	ent->fh.server = op->client->number;
+	if (ent->have_attr)
+		nfs_own_attr(op->client, &ent->attr);
+	return op->u.readdir.entry(op, ent);
+}
 
 #endif

@@ -51,9 +51,8 @@ static uint64_t value(const _Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-void nfs_count_sum(const struct nfs_counts *c, enum nfs_op_type t, struct nfs_count *out)
+void nfs_count_add(const struct nfs_counts *c, enum nfs_op_type t, struct nfs_count *out)
 {
-	memset(out, 0, sizeof(*out));
 	for (unsigned i = 0; i < HISTOGRAM_SHARDS; i++) {
 		out->errors += value(&c->shard[i].of[t].errors);
 		out->bytes += value(&c->shard[i].of[t].bytes);

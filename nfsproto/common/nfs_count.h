@@ -33,7 +33,7 @@ struct nfs_count {
 
 /* op has ended, at op->ended_ns. Any thread. */
 void nfs_count_note(struct nfs_counts *c, const struct nfs_op *op);
-/* Any thread; takes no lock. */
-void nfs_count_sum(const struct nfs_counts *c, enum nfs_op_type t, struct nfs_count *out);
+/* Adds those of c to *out. Any thread; takes no lock. */
+void nfs_count_add(const struct nfs_counts *c, enum nfs_op_type t, struct nfs_count *out);
 
 #endif

@@ -10,6 +10,11 @@
 #include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
+struct nfs_mount_params;
+struct nfs_place;
+struct nfs_places;
+struct nfs_submounts;
+
 /* --- unasked news from a mount to its user --------------------------------------------------- */
 
 enum nfs_lost {
@@ -63,6 +68,12 @@ struct nfs_client_upcalls {
 	 * and ANSWERS. MOVED: only of a mount with several connections. Without this upcall SILENT
 	 * and ANSWERS go to the log. Progress thread. */
 	void (*connection)(void *ctx, enum nfs_connection what);
+	/* A directory of the mount is on another server, at `place`. The user makes a mount of the
+	 * place by nfs_client_new() with the parameters of this mount, and with the members of *as
+	 * that concern a submount. NULL with *e set. A thread of its own, which may wait. Without
+	 * this upcall referrals are not followed. */
+	struct nfs_client *(*follow)(void *ctx, const struct nfs_place *place,
+		const struct nfs_mount_params *as, struct err *e);
 };
 
 /* NFSv4 sends owners as numbers or as names (user@domain). */
@@ -74,6 +85,12 @@ enum nfs_idmap {
 
 /* Delegations to ask for at OPEN (NFSv4). */
 enum nfs_delegations { NFS_DELEGATIONS_NONE, NFS_DELEGATIONS_READ, NFS_DELEGATIONS_WRITE };
+
+/* The place of an export that another server has. */
+struct nfs_referral {
+	struct nfs_places *places; /* free(); NULL: the server has told none */
+	char rest[NFS_PATH_MAX];   /* behind the path of a place: names, or "" */
+};
 
 struct nfs_mount_params {
 	enum rpc_proto proto;
@@ -110,6 +127,12 @@ struct nfs_mount_params {
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;
 	bool crc;
+	/* of a submount, for upcalls->follow() to pass on (nfs_submount.h); otherwise 0 */
+	struct nfs_submounts *submounts;
+	uint16_t submount;
+	uint64_t fsid_mix;
+	/* out, with ERR_MOVED: where the export is; all zeros before; NULL: not wanted */
+	struct nfs_referral *referral;
 };
 
 /* Features of a mount: nfs_client_info.features. An op without its feature ends with

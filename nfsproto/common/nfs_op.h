@@ -30,7 +30,9 @@ struct nfs4_server;
 struct nfs4_lockreq;
 struct nfs4_user;
 struct nfs_client;
+struct nfs_follower;
 struct nfs_open;
+struct nfs_places;
 
 #define NFS_O_EXEC 0x20 /* open for execution, not for reading: the kernel's __FMODE_EXEC */
 
@@ -392,7 +394,12 @@ struct nfs_op {
 		} setacl;
 	} u;
 
-	void (*users_done)(struct nfs_op *op); /* nfs_client.c's, while `done` is its own */
+	/* the front's */
+	void (*users_done)(struct nfs_op *op); /* while `done` is the front's own */
+	/* With -EREMOTE: the places of the file system, or NULL. Freed before users_done. */
+	struct nfs_places *places;
+	struct nfs_follower *follower; /* the wait for a submount; the lock of nfs_submounts */
+	bool unwanted;		       /* a LOOKUP was cancelled; the same lock */
 	/* the back end's */
 	struct rpc_call call;
 	struct nfs_client *client;

@@ -123,6 +123,7 @@ enum nfs_outcome nfs3_take_attr(
 /* An open file. Its I/O relies on the locks that an owner last requested through it
  * (nfs3_nlm.h). */
 struct nfs_open {
+	struct nfs_open_head head;
 	uint8_t verf[NFS3_CREATEVERFSIZE]; /* of an exclusive create */
 	atomic_uint refs;		   /* held by the user until CLOSE, and by lock contexts */
 	atomic_uint locks;		   /* lock contexts that hold locks */

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "transport/log.h"
@@ -21,6 +22,9 @@
 #define FORM	"rnfs host 1 %016" PRIx64 " %010" PRIu32 "\n"
 #define SCAN	"rnfs host 1 %16" SCNx64 " %10" SCNu32
 #define AT_ONCE 16 /* mounts of one kind that live at the same time */
+
+#define FREED_MS    2000
+#define FREED_TRIES 40u
 
 static uint64_t hash(const char *s, uint64_t h)
 {
@@ -60,6 +64,20 @@ static int write_line(struct nfs3_nsm *s, uint64_t digits)
 	return pwrite(s->fd, line, (size_t)n, 0) == n && fsync(s->fd) == 0 ? 0 : -EIO;
 }
 
+/* As open_locked(). A killed daemon keeps the file until the kernel has ended all its threads, on a
+ * busy machine for some time after the mount has gone. */
+static int open_freed(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = FREED_MS * 1000000 / FREED_TRIES};
+	int fd = open_locked(path);
+
+	for (unsigned i = 0; fd == -EWOULDBLOCK && i < FREED_TRIES; i++) {
+		nanosleep(&pause, NULL);
+		fd = open_locked(path);
+	}
+	return fd;
+}
+
 /* Takes the file of this mount, or, if its mount lives, of another mount of the same kind. 0 or
  * -errno. */
 static int take_file(struct nfs3_nsm *s, const char *dir, const char *who)
@@ -70,7 +88,7 @@ static int take_file(struct nfs3_nsm *s, const char *dir, const char *who)
 		if (snprintf(s->path, sizeof(s->path), "%s/host-%016" PRIx64 "-%u", dir, h, i) >=
 			(int)sizeof(s->path))
 			return -ENAMETOOLONG;
-		s->fd = open_locked(s->path);
+		s->fd = i == 0 ? open_freed(s->path) : open_locked(s->path);
 		if (s->fd != -EWOULDBLOCK)
 			break;
 	}

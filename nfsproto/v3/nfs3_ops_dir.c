@@ -314,7 +314,7 @@ enum nfs_outcome nfs3_get_op_readdir(
 		if (!more || is_dots(&ent.name))
 			continue;
 		readdir_entry(&ent, &out);
-		more = op->u.readdir.entry(op, &out);
+		more = nfs_tell_entry(op, &out);
 		told++;
 	}
 	if (rc < 0)

@@ -42,6 +42,7 @@ int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op)
 
 	if (!o)
 		return -ENOMEM;
+	o->head.client = &c->base;
 	verf = c->verf + atomic_fetch_add_explicit(&c->next_verf, 1, memory_order_relaxed);
 	memcpy(o->verf, &verf, sizeof(o->verf));
 	atomic_init(&o->refs, 1);

@@ -25,6 +25,7 @@
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 static enum nfs_outcome up_may_send(struct nfs4_user *u, struct nfs_op *op, uint64_t now)
 {
@@ -191,6 +192,12 @@ static void up_recalled(struct nfs4_user *u, const struct nfs_fh *fh)
 
 static void up_connection(struct nfs4_user *u, enum nfs_connection what)
 {
+	const struct nfs4_client *c = nfs4_client_of(u);
+
+	if (c->base.number && what == NFS_CONNECTION_SILENT)
+		log_warn("%s does not answer", c->srv->name);
+	else if (c->base.number && what == NFS_CONNECTION_ANSWERS)
+		log_info("%s answers again", c->srv->name);
 	nfs_tell_connection(&nfs4_client_of(u)->base, what);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/common/nfs_places.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
@@ -47,6 +48,12 @@ static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 }
 
 /* --- the walk to the export ---------------------------------------------------------------- */
+
+struct walk {
+	const struct nfs_mount_params *p;
+	char *names;	  /* of the step under way */
+	const char *path; /* behind them */
+};
 
 /* Copies up to WALK_NAMES names of *path to buf, separated by one slash, and moves *path behind
  * these names. "." is left out. Returns how many; -1 for "..". */
@@ -116,56 +123,71 @@ static int run_locations(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms
 	return nfs4_mount_run(c, s, NFS4_K_LOCATIONS, ms);
 }
 
-/* The walk came to a referral. names, n of them beginning at offs: cut behind the last name that
- * was looked up. */
-static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char *export,
-	char *names, const size_t *offs, unsigned n, struct err *e)
+/* The walk of *w came to a referral. names, n of them beginning at offs, and more behind them. */
+static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, struct walk *w,
+	const size_t *offs, unsigned n, struct err *e)
 {
 	unsigned got = s->walked - 2; /* behind SEQUENCE and PUTFH */
+	struct nfs_referral *to = w->p->referral;
+	char where[NFS4_WHERE_MAX];
+	int rc;
 
+	if (to &&
+		snprintf(to->rest, sizeof(to->rest), "%s%s%s", got < n ? w->names + offs[got] : "",
+			got < n && *w->path ? "/" : "", w->path) >= (int)sizeof(to->rest))
+		to = NULL;
 	if (got < n)
-		names[offs[got]] = '\0';
-	if (step_run(c, s, run_locations) || !s->u.walk.where[0])
+		w->names[offs[got]] = '\0';
+	s->u.walk.places = NULL;
+	rc = step_run(c, s, run_locations);
+	if (rc || !s->u.walk.places) {
 		err_set(e, ERR_MOVED,
 			"%s refers to another server for %s, but does not say to which",
-			c->srv->name, export);
+			c->srv->name, w->p->export);
+		return;
+	}
+	nfs_places_text(s->u.walk.places, where, sizeof(where));
+	err_set(e, ERR_MOVED, "%s refers to another server for %s: mount it from there, %s",
+		c->srv->name, w->p->export, where);
+	if (to)
+		to->places = s->u.walk.places;
 	else
-		err_set(e, ERR_MOVED, "%s refers to another server for %s: mount it from there, %s",
-			c->srv->name, export, s->u.walk.where);
+		free(s->u.walk.places);
 }
 
-static int walk(struct nfs4_client *c, const char *export, struct err *e)
+static int walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
-	const char *path = export + strspn(export, "/");
+	const char *export = p->export;
+	struct walk w = {.p = p, .path = export + strspn(export, "/")};
 	struct nfs4_sync s;
-	char *names = malloc(strlen(path) + 1);
 	size_t offs[WALK_NAMES];
 
-	if (!names)
+	w.names = malloc(strlen(w.path) + 1);
+	if (!w.names)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	s.u.walk.from_len = 0;
 	do {
-		int n = next_names(&path, names, offs);
+		int n = next_names(&w.path, w.names, offs);
 
 		if (n < 0) {
-			free(names);
+			free(w.names);
 			return err_set(e, ERR_USAGE, "the export path %s has \"..\" in it", export);
 		}
-		s.u.walk.path = names;
+		s.u.walk.path = w.names;
 		if (step_run(c, &s, run_walk)) {
 			/* walked counts SEQUENCE and PUTFH first */
 			if (s.status == NFS4ERR_MOVED && s.walked >= 2)
-				walk_referred(c, &s, export, names, offs, (unsigned)n, e);
+				walk_referred(c, &s, &w, offs, (unsigned)n, e);
 			else if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
-				walk_error(c, &s, export, names + offs[s.walked - 2], e);
+				walk_error(c, &s, export, w.names + offs[s.walked - 2], e);
 			else
 				nfs4_server_step_error(c->srv, &s, "LOOKUP of the export", e);
-			free(names);
+			free(w.names);
 			return -1;
 		}
 		s.u.walk.from_len = s.u.walk.fh.len;
-	} while (*path);
-	free(names);
+	} while (*w.path);
+	free(w.names);
 	c->base.root = s.u.walk.fh;
 	c->base.root_attr = s.u.walk.attr;
 	if (s.u.walk.attr.type != NFS_DIR)
@@ -298,5 +320,5 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 
 int nfs4_export_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
-	return walk(c, p->export, e) || limits(c, p, e) ? -1 : 0;
+	return walk(c, p, e) || limits(c, p, e) ? -1 : 0;
 }

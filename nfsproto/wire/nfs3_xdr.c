@@ -25,6 +25,7 @@ int nfs3_get_any_fh(struct xdr_in *x, struct nfs_fh *fh)
 {
 	const uint8_t *p = xdr_get_opaque(x, NFS3_FHSIZE, &fh->len);
 
+	fh->server = 0;
 	if (!p) {
 		fh->len = 0;
 		return -EBADMSG;

@@ -352,8 +352,11 @@ static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 	case K_ACL:
 		put_acl(x, v);
 		break;
-	case K_NONE:
 	case K_LOCATIONS:
+		xdr_put_fixed(x, ((const struct nfs4_opaque *)v)->data,
+			((const struct nfs4_opaque *)v)->len);
+		break;
+	case K_NONE:
 		break; /* not encodable */
 	}
 }
@@ -364,7 +367,7 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 	size_t len_at, start;
 
 	NFS4_FOREACH_BIT (bit, &mask)
-		if (!encodable(bit))
+		if (!encodable(bit) && !(bit == FATTR4_FS_LOCATIONS && a->fs_locations.data))
 			nfs4_bit_clear(&mask, bit);
 	nfs4_put_bitmap(x, &mask);
 	len_at = xdr_skip_u32(x);

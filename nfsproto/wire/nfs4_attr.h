@@ -40,7 +40,7 @@ struct nfs4_attrs {
 	bool link_support, symlink_support, named_attr, unique_handles, archive, cansettime;
 	bool case_insensitive, case_preserving, chown_restricted, hidden, homogeneous, no_trunc;
 	bool system, xattr_support;
-	/* raw bytes: the XDR of nfsace4<>, of fs_locations4 (get only) */
+	/* raw bytes: the XDR of nfsace4<>, of fs_locations4 (put: only if there is data) */
 	struct nfs4_opaque acl, fs_locations;
 	uint32_t layout_types; /* FS_LAYOUT_TYPES: a bit 1 << layouttype4 each; get: others are lost
 				*/

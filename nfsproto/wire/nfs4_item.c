@@ -103,6 +103,7 @@ int nfs4_get_any_fh(struct xdr_in *x, struct nfs_fh *fh)
 {
 	const uint8_t *p = xdr_get_opaque(x, NFS4_FHSIZE, &fh->len);
 
+	fh->server = 0;
 	if (fh->len)
 		memcpy(fh->data, p, fh->len);
 	return nfs4_got(x);

@@ -19,11 +19,21 @@
 struct nfs_fh {
 	uint32_t len; /* 1..NFS_FH_MAX */
 	uint8_t data[NFS_FH_MAX];
+	/* The server that knows the handle. 0: the mount's own, otherwise a referral's
+	 * (nfs_submount.h). Not on the wire: a decoder leaves 0. */
+	uint16_t server;
 };
 
+/* Are both the same handle of one server? For callers that know one server only. */
 static inline bool nfs_fh_equal(const struct nfs_fh *a, const struct nfs_fh *b)
 {
 	return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+/* Do both name one file, of any server of the mount? */
+static inline bool nfs_fh_same(const struct nfs_fh *a, const struct nfs_fh *b)
+{
+	return a->server == b->server && nfs_fh_equal(a, b);
 }
 
 /* Names are not terminated strings: pointer and length, 1..NFS_NAME_MAX (longer: -ENAMETOOLONG). */

@@ -38,6 +38,7 @@
 #define OBJ_STATX    (STATX_BASIC_STATS | STATX_BTIME)
 
 struct obj_table;
+struct referral;
 struct st;	 /* state.h: an open, lock owner or delegation */
 struct unstable; /* stable.c: data that is not stable yet */
 
@@ -50,6 +51,7 @@ struct obj {
 	uint8_t sealed[HANDLE_MAX];
 	_Atomic uint8_t sealed_len; /* 0: not known */
 	uint64_t st_dev;	    /* as stat reports it */
+	const struct referral *referral; /* constant while clients are served; NULL: none */
 
 	struct mutex lock;
 	GUARDED_BY(lock) LIST_HEAD(, st) states; /* opens and lock owners of this file */

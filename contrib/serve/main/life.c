@@ -125,6 +125,11 @@ static int open_serve(
 	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc || !sv->mounts || !sv->stable ||
 		state_init(&sv->state, sv->objs, o->lease_s) < 0)
 		return err_set(e, ERR_INTERNAL, "out of memory");
+	if (o->nrefer) {
+		sv->referrals = referrals_new(sv->objs, o->refer, o->nrefer, e);
+		if (!sv->referrals)
+			return -1;
+	}
 	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
@@ -146,6 +151,7 @@ static void close_serve(struct serve *sv)
 	drc_free(sv->drc);
 	answers_free(sv->answers);
 	fdcache_free(sv->fds);
+	referrals_free(sv->referrals);
 	obj_table_free(sv->objs);
 	idmap_free(sv->idmap);
 	mem_pool_free(sv->pool);

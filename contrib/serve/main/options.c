@@ -30,6 +30,7 @@ enum {
 	OPT_CRC,
 	OPT_NO_SQUASH,
 	OPT_KEY,
+	OPT_REFER,
 	OPT_REGISTER,
 	OPT_DOMAIN,
 	OPT_USERS,
@@ -53,6 +54,7 @@ static const struct option longopts[] = {
 	{"mpa-crc", no_argument, NULL, OPT_CRC},
 	{"no-root-squash", no_argument, NULL, OPT_NO_SQUASH},
 	{"handle-key", required_argument, NULL, OPT_KEY},
+	{"refer", required_argument, NULL, OPT_REFER},
 	{"register", no_argument, NULL, OPT_REGISTER},
 	{"idmap_domain", required_argument, NULL, OPT_DOMAIN},
 	{"allow-users", required_argument, NULL, OPT_USERS},
@@ -95,6 +97,8 @@ void serve_options_usage(void)
 	       "  --handle-key FILE    keep the key of file handles in FILE\n"
 	       "  --register           tell rpcbind of the first address of transport tcp\n"
 	       "  --idmap_domain NAME  the domain of owners that clients name (user@NAME)\n"
+	       "  --refer /PATH=SERVER:/EXPORT\n"
+	       "                       send NFSv4 clients of the directory PATH to another server\n"
 	       "  --fault SPEC         make mistakes on purpose, see rnfs-serve(8)\n"
 	       "  --ready-fd N         write each ADDR:PORT to descriptor N when ready, then close "
 	       "it\n"
@@ -284,6 +288,11 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return 0;
 	case OPT_KEY:
 		o->key = arg;
+		return 0;
+	case OPT_REFER:
+		if (o->nrefer == REFERRALS_MAX)
+			return err_set(e, ERR_USAGE, "--refer: more than %u places", REFERRALS_MAX);
+		o->refer[o->nrefer++] = arg;
 		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "contrib/serve/admit.h"
+#include "contrib/serve/export/referral.h"
 #include "contrib/serve/state/deleg.h"
 #include "transport/err.h"
 #include "transport/log_target.h"
@@ -35,6 +36,8 @@ struct options {
 	const char *idmap_domain; /* NULL: the machine's */
 	bool read_only, async, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
+	unsigned nrefer; /* --refer */
+	const char *refer[REFERRALS_MAX];
 	struct log_choice log;
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */

@@ -243,6 +243,8 @@ static int remove_kind(struct obj *dir, const char *name, const struct obj *o, e
 {
 	bool is_dir = S_ISDIR(o->type);
 
+	if (o->referral)
+		return -EBUSY;
 	if (only == ENTRY_DIR && !is_dir)
 		return -ENOTDIR;
 	if (only == ENTRY_OTHER && is_dir)
@@ -339,7 +341,9 @@ uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *fro
 		obj_unref(sv->objs, old);
 		return status;
 	}
-	if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
+	if (moved->referral || (old && old->referral))
+		r = -EBUSY;
+	else if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
 		r = errno == EEXIST ? -ENOTEMPTY : -errno;
 	if (r == 0 && *changed) {
 		name_taken(sv, to_dir, to);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "contrib/serve/export/referral.h"
 #include "contrib/serve/ops/acl.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
@@ -69,6 +70,20 @@ static void add_said(struct compound *c, struct nfs4_attrs *attrs)
 	attrs->attr.ctime = attrs->attr.mtime;
 }
 
+/* GETATTR of an absent file system: RFC 8881 section 11.4.1. */
+static uint32_t getattr_absent(struct compound *c, const struct nfs4_bitmap *want)
+{
+	struct nfs4_attrs attrs;
+
+	if (!nfs4_bit(want, FATTR4_FS_LOCATIONS))
+		return NFS4ERR_MOVED;
+	referral_attrs(c->cur, want, &attrs);
+	nfs4_bit_clear(&attrs.mask, FATTR4_RDATTR_ERROR);
+	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
+	nfs4_put_attrs(c->out, want, &attrs);
+	return NFS4_OK;
+}
+
 uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 {
 	const struct nfs4_bitmap *want = &a->u.getattr.want;
@@ -77,6 +92,8 @@ uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 
 	if (only_set(c, want))
 		return NFS4ERR_INVAL;
+	if (c->cur->referral)
+		return getattr_absent(c, want);
 	status = see(c, want);
 	if (status != NFS4_OK)
 		return status;

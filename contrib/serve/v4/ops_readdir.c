@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "contrib/serve/export/referral.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/dir.h"
 #include "contrib/serve/ops/entry.h"
@@ -58,6 +59,11 @@ static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 		return NFS4_OK;
 	}
 	r = obj_lookup(c->sv->objs, c->cur, ent->name, ent->namelen, &o, &st);
+	if (r == 0 && o->referral) { /* RFC 8881 section 11.4.2 */
+		referral_attrs(o, want, attrs);
+		obj_unref(c->sv->objs, o);
+		return may_fail || nfs4_bit(want, FATTR4_FS_LOCATIONS) ? NFS4_OK : NFS4ERR_MOVED;
+	}
 	if (r == 0 && may_fail && deleg_hides(&c->sv->state, o, c->client)) {
 		no_attrs(ent, NFS4ERR_DELAY, attrs);
 		obj_unref(c->sv->objs, o);

@@ -33,6 +33,7 @@ enum {
 	F_CHANGES = 8, /* must not run if its result would not fit */
 	F_IDENT = 16,  /* uses the file system as the caller */
 	F_ONCE = 64,   /* would fail a second time: the answer is kept for the next run */
+	F_ABSENT = 128, /* runs on an absent file system, too (referral.h) */
 	F_LOOKS = 32,  /* does not change the current object's attributes: c->seen stays */
 };
 
@@ -47,7 +48,7 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
-	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
+	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT | F_ABSENT},
 	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
 	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
@@ -119,6 +120,8 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 		return status;
 	if ((flags & F_FH) && !c->cur)
 		return NFS4ERR_NOFILEHANDLE;
+	if ((flags & F_FH) && !(flags & F_ABSENT) && c->cur->referral)
+		return NFS4ERR_MOVED;
 	if ((flags & F_WRITE) && c->sv->read_only)
 		return NFS4ERR_ROFS;
 	if ((flags & F_CHANGES) && c->out->len + ulb_nfs4_res_max(op, 0) > c->res_max)

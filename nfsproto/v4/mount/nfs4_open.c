@@ -29,6 +29,7 @@ struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const str
 
 	if (!o)
 		return NULL;
+	o->head.client = &c->base;
 	mutex_init(&o->lock);
 	atomic_init(&o->refs, 1);
 	o->owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);

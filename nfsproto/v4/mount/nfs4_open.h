@@ -10,6 +10,7 @@
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
 struct nfs_open {
+	struct nfs_open_head head;
 	TAILQ_ENTRY(nfs_open) link GUARDED_BY(NFS4_MOUNT); /* in c->opens, or its delegation's */
 	bool linked GUARDED_BY(NFS4_MOUNT);		   /* in c->opens */
 	/* the delegation of a local open; NULL: no local open */

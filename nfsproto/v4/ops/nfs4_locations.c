@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nfsproto/v4/ops/nfs4_walk.h"
@@ -20,84 +21,100 @@
 
 /* --- the attribute ------------------------------------------------------------------------- */
 
-struct text {
-	char *buf;
-	size_t size, len;
+/* The text of all places is no longer than the XDR: a name has its length word there, which is
+ * longer than a slash and a NUL. */
+struct reader {
+	struct xdr_in x;
+	struct nfs_places *places;
+	char *at; /* free memory for text */
 };
 
-static void put_char(struct text *t, char ch)
+/* A name of a server or a directory as text without separators. */
+static bool is_plain(const struct nfs_name *n)
 {
-	if (t->len + 1 < t->size)
-		t->buf[t->len] = ch;
-	t->len++;
+	for (uint32_t i = 0; i < n->len; i++)
+		if ((unsigned char)n->s[i] <= ' ' || n->s[i] == '/')
+			return false;
+	return n->len > 0;
 }
 
-static void put_text(struct text *t, const char *s, uint32_t n)
+static bool is_dots(const struct nfs_name *n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		put_char(t, s[i] > 0x20 && s[i] < 0x7f ? s[i] : '?');
+	return n->s[0] == '.' && (n->len == 1 || (n->len == 2 && n->s[1] == '.'));
 }
 
-static void end_text(struct text *t)
+static void put_name(struct reader *r, const struct nfs_name *n)
 {
-	if (t->size == 0)
-		return;
-	if (t->len >= t->size && t->size > 3)
-		memcpy(t->buf + t->size - 4, "...", 3);
-	t->buf[t->len < t->size ? t->len : t->size - 1] = '\0';
+	memcpy(r->at, n->s, n->len);
+	r->at += n->len;
 }
 
-static void put_path(struct text *t, struct xdr_in *x)
+/* A path; NULL: no path of a directory. */
+static char *get_path(struct reader *r)
 {
-	uint32_t n = xdr_get_count(x, LIST_MAX, 4);
+	uint32_t n = xdr_get_count(&r->x, LIST_MAX, 4);
+	char *path = r->at;
 	struct nfs_name name;
+	bool good = true;
 
 	if (n == 0)
-		put_char(t, '/');
-	while (n-- > 0 && !nfs4_get_name(x, &name)) {
-		put_char(t, '/');
-		put_text(t, name.s, name.len);
+		*r->at++ = '/';
+	while (n-- > 0 && !nfs4_get_name(&r->x, &name)) {
+		good = good && memchr(name.s, '/', name.len) == NULL &&
+		       memchr(name.s, '\0', name.len) == NULL && name.len && !is_dots(&name);
+		*r->at++ = '/';
+		put_name(r, &name);
 	}
+	*r->at++ = '\0';
+	return good && xdr_in_ok(&r->x) ? path : NULL;
 }
 
-/* One fs_location4. The first server stands for all, because all have the same file system. */
-static void put_location(struct text *t, struct xdr_in *x)
+/* One fs_location4: a place for each of its servers. */
+static void get_location(struct reader *r)
 {
-	uint32_t servers = xdr_get_count(x, LIST_MAX, 4);
+	uint32_t servers = xdr_get_count(&r->x, LIST_MAX, 4);
+	unsigned before = r->places->n;
 	struct nfs_name name;
+	char *path;
 
-	for (uint32_t i = 0; i < servers && !nfs4_get_name(x, &name); i++)
-		if (i == 0)
-			put_text(t, name.s, name.len);
-	put_char(t, ':');
-	put_path(t, x);
+	for (uint32_t i = 0; i < servers && !nfs4_get_name(&r->x, &name); i++) {
+		if (!is_plain(&name) || r->places->n == NFS_PLACES_MAX)
+			continue;
+		r->places->place[r->places->n++].server = r->at;
+		put_name(r, &name);
+		*r->at++ = '\0';
+	}
+	path = get_path(r);
+	for (unsigned i = before; i < r->places->n; i++)
+		r->places->place[i].path = path;
+	if (!path)
+		r->places->n = before;
 }
 
-int nfs4_locations_format(const struct nfs4_opaque *raw, char *buf, size_t size)
+int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out)
 {
-	struct text t = {.buf = buf, .size = size}, none = {.size = 0};
-	struct xdr_in x;
+	/* a path without names takes two bytes of text */
+	struct nfs_places *p = calloc(1, sizeof(*p) + raw->len + 2);
+	struct reader r = {.places = p};
 	uint32_t n;
+	int rc;
 
-	xdr_in_init(&x, raw->data, raw->len);
-	put_path(&none, &x); /* fs_root: the place on this server, now or before */
-	n = xdr_get_count(&x, LIST_MAX, 8);
-	for (uint32_t i = 0; i < n; i++) {
-		if (i > 0) {
-			put_char(&t, ' ');
-			put_char(&t, 'o');
-			put_char(&t, 'r');
-			put_char(&t, ' ');
-		}
-		put_location(&t, &x);
-	}
-	if (!xdr_in_done(&x)) {
-		if (size)
-			buf[0] = '\0';
-		return -EBADMSG;
-	}
-	end_text(&t);
-	return (int)n;
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	r.at = (char *)(p + 1);
+	xdr_in_init(&r.x, raw->data, raw->len);
+	get_path(&r); /* fs_root: the place on this server, now or before */
+	r.at = (char *)(p + 1);
+	n = xdr_get_count(&r.x, LIST_MAX, 8);
+	for (uint32_t i = 0; i < n && xdr_in_ok(&r.x); i++)
+		get_location(&r);
+	rc = xdr_in_done(&r.x) ? (int)p->n : -EBADMSG;
+	if (rc > 0)
+		*out = p;
+	else
+		free(p);
+	return rc;
 }
 
 /* --- asking for the place ------------------------------------------------------------------ */
@@ -131,6 +148,10 @@ static bool target_of(const struct nfs_op *op, const struct nfs_fh **fh, struct 
 		return true;
 	case NFS_OPEN:
 		*fh = &op->u.open.dir;
+		return true;
+	case NFS_REMOVE:
+		*fh = &op->u.remove.dir;
+		*name = op->u.remove.name;
 		return true;
 	default:
 		return false;
@@ -194,7 +215,8 @@ static void moved_tell(struct nfs4_client *c, const struct nfs_op *op, const cha
 enum nfs_outcome nfs4_get_op_locations(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	char buf[sizeof(c->moved)] = "", *where = buf;
+	struct nfs_places *places = NULL;
+	char where[sizeof(c->moved)] = "";
 	struct nfs4_attrs a;
 	int rc = get_target(op, r);
 
@@ -202,13 +224,23 @@ enum nfs_outcome nfs4_get_op_locations(
 		rc = nfs4_reply_getattr(r, &a);
 	if (rc)
 		return nfs4_outcome(op, rc);
-	if (op->be.v4.flags & NFS4_F_PRIV)
-		where = container_of(op, struct nfs4_sync, op)->u.walk.where;
-	if (!nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS) ||
-		nfs4_locations_format(&a.fs_locations, where, sizeof(buf)) <= 0)
-		where[0] = '\0';
-	if (op->be.v4.flags & NFS4_F_PRIV)
+	if (nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS))
+		nfs4_locations_get(&a.fs_locations, &places);
+	if (op->be.v4.flags & NFS4_F_PRIV) {
+		container_of(op, struct nfs4_sync, op)->u.walk.places = places;
 		return NFS_DONE;
+	}
+	if (places && op->type == NFS_REMOVE) { /* as the removal of a mount point */
+		free(places);
+		return nfs_failed(op, -EBUSY);
+	}
+	if (places && op->type == NFS_LOOKUP && c->base.submounts) {
+		op->places = places;
+		return nfs_failed(op, -EREMOTE);
+	}
+	if (places)
+		nfs_places_text(places, where, sizeof(where));
+	free(places);
 	moved_tell(c, op, where);
 	return nfs_failed(op, -EREMOTE);
 }

@@ -498,7 +498,7 @@ enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, s
 		last = ent.cookie;
 		n++;
 		if (more)
-			more = op->u.readdir.entry(op, &out);
+			more = nfs_tell_entry(op, &out);
 	}
 	if (rc < 0)
 		return nfs4_outcome(op, rc);

@@ -43,7 +43,7 @@ struct nfs4_sync {
 			uint32_t from_len; /* 0: from the root of the server, else fh */
 			struct nfs_fh fh;  /* in and out */
 			struct nfs_attr attr;
-			char where[NFS4_WHERE_MAX]; /* NFS4_K_LOCATIONS: out */
+			struct nfs_places *places; /* NFS4_K_LOCATIONS: out, or NULL; free() */
 		} walk;
 		struct nfs4_attrs fsinfo; /* mask, in: attributes to ask for; out: those that came
 					   */

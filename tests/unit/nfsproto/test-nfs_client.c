@@ -120,7 +120,7 @@ static int setup3(void **state)
 	f->nfs = fix3_mount(f, "/", false, &e);
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
-	f->file = (struct nfs_fh){1, {2}};
+	f->file = (struct nfs_fh){.len = 1, .data = {2}};
 	return 0;
 }
 

@@ -17,9 +17,9 @@ static struct nfs_counts counts;
 
 static struct nfs_count sum(enum nfs_op_type t)
 {
-	struct nfs_count c;
+	struct nfs_count c = {0};
 
-	nfs_count_sum(&counts, t, &c);
+	nfs_count_add(&counts, t, &c);
 	return c;
 }
 

@@ -18,7 +18,7 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/common/nfs_unsure.h"
 
-static const struct nfs_fh other = {3, {'o', 't', 'h'}};
+static const struct nfs_fh other = {.len = 3, .data = {'o', 't', 'h'}};
 
 static struct nfs_op op_remove(const struct nfs_fh *dir)
 {

@@ -17,7 +17,7 @@
 
 #define RES_CAP 65536
 
-static const struct nfs_fh root_fh = {1, {1}}, file_fh = {1, {2}};
+static const struct nfs_fh root_fh = {.len = 1, .data = {1}}, file_fh = {.len = 1, .data = {2}};
 
 static struct nfs_attr attr_of(const struct mean3 *m, const struct nfs_fh *fh)
 {

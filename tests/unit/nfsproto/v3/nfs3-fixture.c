@@ -69,7 +69,7 @@ int fix3_setup(void **state)
 		print_error("mount: %s\n", e.msg);
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
-	f->file = (struct nfs_fh){1, {2}};
+	f->file = (struct nfs_fh){.len = 1, .data = {2}};
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static struct nfs3_held_owner owner(uint32_t svid)
 {
 	struct nfs3_held_owner o = {.svid = NFS3_HELD_SVID + svid};
 
-	o.fh = (struct nfs_fh){3, {1, 2, (uint8_t)svid}};
+	o.fh = (struct nfs_fh){.len = 3, .data = {1, 2, (uint8_t)svid}};
 	o.cred = (struct rpc_cred){RPC_AUTH_SYS, 1000, 100, 2, {100, 7}};
 	return o;
 }

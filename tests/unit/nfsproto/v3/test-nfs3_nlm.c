@@ -653,7 +653,7 @@ static void nolock_has_no_locks(void **state)
 	assert_non_null(f->nfs);
 	nfs_client_info(f->nfs, &i);
 	assert_int_equal(i.features, 0);
-	f->file = (struct nfs_fh){1, {2}};
+	f->file = (struct nfs_fh){.len = 1, .data = {2}};
 	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), -EOPNOTSUPP);
 }
 

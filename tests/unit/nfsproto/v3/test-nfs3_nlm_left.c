@@ -34,7 +34,7 @@ static int setup(void **state)
 		return -1;
 	f = *state;
 	f->state_dir = dir;
-	f->file = (struct nfs_fh){1, {2}};
+	f->file = (struct nfs_fh){.len = 1, .data = {2}};
 	return 0;
 }
 

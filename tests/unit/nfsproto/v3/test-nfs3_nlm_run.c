@@ -143,7 +143,7 @@ static void run(enum nfs_op_type type, int lock, uint64_t start, uint64_t end, b
 {
 	op = (struct nfs_op){.type = type, .done = op_done};
 	if (type == NFS_LOCK) {
-		op.u.lock.fh = (struct nfs_fh){1, {7}};
+		op.u.lock.fh = (struct nfs_fh){.len = 1, .data = {7}};
 		op.u.lock.open = &file;
 		op.u.lock.owner = 1;
 		op.u.lock.type = lock;
@@ -151,7 +151,7 @@ static void run(enum nfs_op_type type, int lock, uint64_t start, uint64_t end, b
 		op.u.lock.end = end;
 		op.u.lock.wait = wait;
 	} else {
-		op.u.lockt.fh = (struct nfs_fh){1, {7}};
+		op.u.lockt.fh = (struct nfs_fh){.len = 1, .data = {7}};
 		op.u.lockt.owner = 2;
 		op.u.lockt.type = lock;
 		op.u.lockt.start = start;
@@ -193,7 +193,8 @@ static void lock(int type, uint64_t start, uint64_t end)
 
 static const struct lock_ranges *held(void)
 {
-	const struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(&nlm, 1, &(struct nfs_fh){1, {7}});
+	const struct nfs3_lock_ctx *ctx =
+		nfs3_nlm_ctx_find(&nlm, 1, &(struct nfs_fh){.len = 1, .data = {7}});
 	static const struct lock_ranges none;
 
 	return ctx ? &ctx->ranges : &none;

@@ -13,9 +13,9 @@
 
 /* clang-format off */
 #define FH_HEX	  "00000005 01020304 05000000 "
-#define FH	  {5, {1, 2, 3, 4, 5}}
+#define FH	  {.len = 5, .data = {1, 2, 3, 4, 5}}
 #define FH2_HEX	  "00000004 06070809 "
-#define FH2	  {4, {6, 7, 8, 9}}
+#define FH2	  {.len = 4, .data = {6, 7, 8, 9}}
 #define NAME_HEX  "00000004 6e616d65 "
 #define NAME	  {"name", 4}
 #define WHERE_HEX FH_HEX NAME_HEX

@@ -29,7 +29,7 @@ static const uint8_t mode_val[4] = {0, 0, 1, 0xa4};
 #define NAME_HEX  "00000004 6e616d65 "
 #define NAME	  {"name", 4}
 #define FH_HEX	  "00000005 01020304 05000000 "
-#define FH	  {5, {1, 2, 3, 4, 5}}
+#define FH	  {.len = 5, .data = {1, 2, 3, 4, 5}}
 #define CINFO_HEX "00000001 00000000 00000001 00000000 00000002 "
 #define CINFO	  {true, 1, 2}
 #define ACE_HEX	  "00000000 00000001 00000003 00000006 4f574e45 52400000 "

@@ -25,7 +25,8 @@ static const struct nfs_name path_a = {"/a", 2}, path_b = {"/b", 2}, g = {"g", 1
 
 static void the_result_of_mnt(void **state)
 {
-	const struct mount3_mnt_res res = {MOUNT3_OK, {3, {10, 11, 12}}, 2, {1, 390111}};
+	const struct mount3_mnt_res res = {
+		MOUNT3_OK, {.len = 3, .data = {10, 11, 12}}, 2, {1, 390111}};
 	uint8_t buf[512], want[64];
 	struct mount3_mnt_res r;
 	struct xdr_out o;

@@ -41,40 +41,90 @@ static size_t encode(void *buf, size_t size)
 	return x.len;
 }
 
-static void locations_are_written_as_mounts_name_them(void **state)
+static void each_server_of_a_location_is_a_place(void **state)
 {
 	uint32_t buf[64];
 	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
-	char text[100], small[16];
+	struct nfs_places *p;
 
 	raw.len = (uint32_t)encode(buf, sizeof(buf));
-	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), 2);
-	assert_string_equal(text, "a.example:/vol/data?1 or b.example:/");
-	assert_int_equal(nfs4_locations_format(&raw, small, sizeof(small)), 2);
-	assert_string_equal(small, "a.example:/v...");
-	assert_int_equal(nfs4_locations_format(&raw, NULL, 0), 2);
+	assert_int_equal(nfs4_locations_get(&raw, &p), 3);
+	assert_int_equal(p->n, 3);
+	assert_string_equal(p->place[0].server, "a.example");
+	assert_string_equal(p->place[0].path, "/vol/data\n1");
+	assert_string_equal(p->place[1].server, "b.example");
+	assert_ptr_equal(p->place[1].path, p->place[0].path);
+	assert_string_equal(p->place[2].server, "b.example");
+	assert_string_equal(p->place[2].path, "/");
+	free(p);
 }
 
 static void what_is_cut_off_or_too_long_is_refused(void **state)
 {
 	uint32_t buf[64], all;
 	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
-	char text[100];
+	struct nfs_places *p;
 
 	all = (uint32_t)encode(buf, sizeof(buf));
 	for (raw.len = 0; raw.len < all; raw.len += 4) {
-		assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), -EBADMSG);
-		assert_string_equal(text, "");
+		assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
+		assert_null(p);
 	}
 	raw.len = all + 4;
-	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), -EBADMSG);
+	assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
 	buf[0] = 0xffffffff; /* a number of names that is impossible */
 	raw.len = all;
-	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), -EBADMSG);
+	assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
 	memset(buf, 0, sizeof(buf));
 	raw.len = 8; /* a path without names, no location */
-	assert_int_equal(nfs4_locations_format(&raw, text, sizeof(text)), 0);
-	assert_string_equal(text, "");
+	assert_int_equal(nfs4_locations_get(&raw, &p), 0);
+	assert_null(p);
+}
+
+/* The rest of the places is still good. */
+static void names_that_are_none_are_left_out(void **state)
+{
+	static const char *const servers[] = {"a b", "", "good", "x\n"};
+	static const char *const dots[] = {"vol", ".."}, *const slash[] = {"a/b"};
+	uint32_t buf[128];
+	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+	struct nfs_places *p;
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	put_names(&x, dots, 2);
+	xdr_put_u32(&x, 3);
+	put_names(&x, two, 2);
+	put_names(&x, dots, 2);
+	put_names(&x, servers, 4);
+	put_names(&x, path, 1);
+	put_names(&x, two, 1);
+	put_names(&x, slash, 1);
+	raw.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_locations_get(&raw, &p), 1);
+	assert_string_equal(p->place[0].server, "good");
+	assert_string_equal(p->place[0].path, "/vol");
+	free(p);
+}
+
+static void places_are_bounded(void **state)
+{
+	static uint32_t buf[4096];
+	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+	struct nfs_places *p;
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	put_names(&x, path, 0);
+	xdr_put_u32(&x, 200);
+	for (int i = 0; i < 200; i++) {
+		put_names(&x, two, 2);
+		put_names(&x, path, 0);
+	}
+	assert_true(xdr_out_ok(&x));
+	raw.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_locations_get(&raw, &p), NFS_PLACES_MAX);
+	free(p);
 }
 
 /* A look-up into a referral, and a file of a file system that has moved away: EREMOTE, after one
@@ -102,8 +152,10 @@ static void what_is_elsewhere_is_remote(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(locations_are_written_as_mounts_name_them),
+		cmocka_unit_test(each_server_of_a_location_is_a_place),
 		cmocka_unit_test(what_is_cut_off_or_too_long_is_refused),
+		cmocka_unit_test(names_that_are_none_are_left_out),
+		cmocka_unit_test(places_are_bounded),
 		ON_MOUNT(what_is_elsewhere_is_remote),
 	};
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs_places: the places of a file system that is on other servers.
+ */
+#include "nfsproto/common/nfs_places.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nfs_places_text(const struct nfs_places *p, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < p->n && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s:%s", i ? " or " : "",
+			p->place[i].server, p->place[i].path);
+	if (len >= size && size > 3)
+		memcpy(buf + size - 4, "...", 4);
+	for (char *c = buf; *c; c++)
+		if (*c < 0x20 || *c >= 0x7f)
+			*c = '?';
+}
+
+bool nfs_places_equal(const struct nfs_places *a, const struct nfs_places *b)
+{
+	bool equal = a->n == b->n;
+
+	for (unsigned i = 0; equal && i < a->n; i++)
+		equal = !strcmp(a->place[i].server, b->place[i].server) &&
+			!strcmp(a->place[i].path, b->place[i].path);
+	return equal;
+}
+
+/* Is the text from s to the end ".N", N a byte? */
+static bool is_octet(const char *s, unsigned *n)
+{
+	char *end;
+
+	if (*s != '.' || !isdigit((unsigned char)s[1]))
+		return false;
+	*n = (unsigned)strtoul(s + 1, &end, 10);
+	return *end == '\0' && *n < 256;
+}
+
+static bool is_address(const char *host)
+{
+	struct in6_addr a;
+
+	return inet_pton(AF_INET, host, &a) == 1 || inet_pton(AF_INET6, host, &a) == 1;
+}
+
+/* Cuts ".P1.P2" off an address that it follows. Returns the port, or 0. */
+static uint16_t cut_port(char *host)
+{
+	unsigned octet[2];
+	char copy[256];
+
+	snprintf(copy, sizeof(copy), "%s", host);
+	for (int i = 1; i >= 0; i--) {
+		char *dot = strrchr(copy, '.');
+
+		if (!dot || !is_octet(dot, &octet[i]))
+			return 0;
+		*dot = '\0';
+	}
+	if (!is_address(copy))
+		return 0;
+	host[strlen(copy)] = '\0';
+	return (uint16_t)(octet[0] << 8 | octet[1]);
+}
+
+bool nfs_place_host(const struct nfs_place *p, char *host, size_t size, uint16_t *port)
+{
+	const char *s = p->server;
+	size_t len = strlen(s);
+
+	*port = 0;
+	if (len > 2 && s[0] == '[' && s[len - 1] == ']') {
+		s++;
+		len -= 2;
+	}
+	if (!len || len >= size || len >= 256)
+		return false;
+	memcpy(host, s, len);
+	host[len] = '\0';
+	if (!is_address(host))
+		*port = cut_port(host);
+	return true;
+}
