@@ -90,6 +90,7 @@ static struct nfs4_layout_held *make_locked(struct nfs4_layouts *t, const struct
 		return NULL;
 	l->in = t;
 	l->fh = *fh;
+	TAILQ_INIT(&l->waiting);
 	TAILQ_INIT(&l->stranded);
 	LIST_INSERT_HEAD(&t->bucket[bucket_of(fh)], l, hash);
 	TAILQ_INSERT_TAIL(&t->ages, l, age);
@@ -145,10 +146,11 @@ static void want_locked(struct nfs4_layout_held *l, struct nfs_open *o, bool wri
 }
 
 struct nfs4_layout_held *nfs4_layout_for_locked(
-	struct nfs4_layouts *t, struct nfs_open *o, bool writes)
+	struct nfs4_layouts *t, struct nfs_open *o, bool writes, struct nfs4_layout_held **wanted)
 {
 	struct nfs4_layout_held *l;
 
+	*wanted = NULL;
 	if (t->closed)
 		return NULL;
 	l = find_locked(t, &o->fh);
@@ -161,6 +163,8 @@ struct nfs4_layout_held *nfs4_layout_for_locked(
 	if (is_for_locked(l, writes))
 		return l;
 	want_locked(l, o, writes);
+	if (l->want && (l->want_writes || !writes))
+		*wanted = l;
 	return NULL;
 }
 
@@ -286,6 +290,19 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
 			drop_locked(l, false);
 	}
 	mutex_unlock(&t->lock);
+}
+
+bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	const struct nfs4_layout_held *l;
+	bool matters;
+
+	mutex_lock(&t->lock);
+	l = find_locked(t, fh);
+	/* of a layout that is being asked for, the server's wish is not known yet */
+	matters = l && (l->busy || (l->held && l->return_on_close));
+	mutex_unlock(&t->lock);
+	return matters;
 }
 
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten)

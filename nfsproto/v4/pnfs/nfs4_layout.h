@@ -8,9 +8,9 @@
  *       ^                       |                                                   |
  *       |<-- refused: a pause --/             <--LAYOUTRETURN, no I/O under way-----/
  *
- * I/O uses a held layout. While a layout is wanted, I/O goes through the metadata server, and
- * nothing waits for the layout. A held layout to read may be wanted to write, too: the layout that
- * then comes replaces the first.
+ * I/O uses a held layout. While a layout is wanted, small I/O goes through the metadata server, and
+ * large I/O waits for the answer to LAYOUTGET. A held layout to read may be wanted to write, too:
+ * the layout that then comes replaces the first.
  *
  * I/O that has failed at a data server waits in the layout, which is then going. LAYOUTRETURN tells
  * the metadata server of the error, and the server shuts the data server's old requests out
@@ -71,6 +71,8 @@ struct nfs4_layout_held {
 	/* wanted: the open through which to ask, with a reference; and for writing? */
 	struct nfs_open *want GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	bool want_writes GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	GUARDED_BY(NFS4_LAYOUTS_LOCK)
+	TAILQ_HEAD(nfs4_stranded, nfs_op) waiting;	 /* ops, for the answer to LAYOUTGET */
 	uint64_t again_ns GUARDED_BY(NFS4_LAYOUTS_LOCK); /* it is not wanted before */
 	unsigned refusals GUARDED_BY(NFS4_LAYOUTS_LOCK); /* in a row */
 
@@ -81,7 +83,7 @@ struct nfs4_layout_held {
 	struct nfs4_segment seg[NFS4_LAYOUT_SEGMENTS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
 
 	unsigned nios GUARDED_BY(NFS4_LAYOUTS_LOCK);
-	GUARDED_BY(NFS4_LAYOUTS_LOCK) TAILQ_HEAD(nfs4_stranded, nfs_op) stranded;
+	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
 	unsigned nerrors GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
 };
@@ -92,10 +94,10 @@ void nfs4_layouts_finish(struct nfs4_layouts *t);
 /* From now on no I/O uses a layout. */
 void nfs4_layouts_close(struct nfs4_layouts *t) EXCLUDES(t->lock);
 
-/* The layout of the file of o for I/O now, or NULL: then, or if the layout is not for writing, it
- * is wanted through o. */
-struct nfs4_layout_held *nfs4_layout_for_locked(
-	struct nfs4_layouts *t, struct nfs_open *o, bool writes) REQUIRES(t->lock);
+/* The layout of the file of o, if it serves for I/O now. Else NULL, and then it is wanted through
+ * o: *wanted, or NULL, is where I/O may wait for it. */
+struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
+	bool writes, struct nfs4_layout_held **wanted) REQUIRES(t->lock);
 /* The segment with the byte at offset, or NULL. */
 const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
@@ -114,8 +116,11 @@ struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l) EXCLUDES(NFS
  * NFS4ERR_NOMATCHING_LAYOUT: there are none; NFS4ERR_DELAY: one may be on its way. */
 uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
 	EXCLUDES(t->lock);
-/* The file is about to be closed: its layout goes if the server has asked for that. */
+/* The file is about to be closed, for the last time: its layout goes if the server has asked for
+ * that. */
 void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
+/* Is the layout of fh one that goes at the last close? */
+bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
 

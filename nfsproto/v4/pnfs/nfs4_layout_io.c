@@ -262,23 +262,11 @@ static bool may_go(struct nfs4_client *c, const struct nfs_op *op)
 	return nfs_op_open(op) && !nfs4_mount_unsure(c, now) && nfs4_lock_io(c, op, now) == 0;
 }
 
-bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op)
+/* Starts all parts of x. */
+static void io_start(struct layout_io *x)
 {
-	struct layout_io *x = may_go(c, op) ? io_new(op) : NULL;
-	bool goes;
+	struct nfs_op *op = x->op;
 
-	if (!x)
-		return false;
-	mutex_lock(&t->lock);
-	x->layout = nfs4_layout_for_locked(t, nfs_op_open(op), x->writes);
-	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
-	if (goes)
-		x->layout->nios++;
-	mutex_unlock(&t->lock);
-	if (!goes) {
-		io_free(x);
-		return false;
-	}
 	x->part[0].io.moves = !x->writes && x->n == 1 && op->u.read.moves;
 	atomic_init(&x->left, x->n + 1);
 	nfs_op_called(op, clock_ns());
@@ -288,7 +276,48 @@ bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op
 		nfs4_ds_start(x->part[i].ds, &x->part[i].io);
 	}
 	io_left(x);
-	return true;
+}
+
+/* may_wait: for a layout that is wanted. */
+static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op, bool may_wait)
+{
+	struct layout_io *x = may_go(c, op) ? io_new(op) : NULL;
+	struct nfs4_layout_held *wanted;
+	bool goes, waits = false;
+
+	if (!x)
+		return false;
+	mutex_lock(&t->lock);
+	x->layout = nfs4_layout_for_locked(t, nfs_op_open(op), x->writes, &wanted);
+	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
+	if (goes) {
+		x->layout->nios++;
+	} else if (wanted && may_wait && nfs4_task_away(op)) {
+		TAILQ_INSERT_TAIL(&wanted->waiting, op, link);
+		waits = true;
+	}
+	mutex_unlock(&t->lock);
+	if (goes)
+		io_start(x);
+	else
+		io_free(x);
+	return goes || waits;
+}
+
+bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op)
+{
+	return try_io(t, c, op, nfs_links_large(op));
+}
+
+void nfs4_layout_go_on(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs4_stranded *ops)
+{
+	struct nfs_op *op;
+
+	while ((op = TAILQ_FIRST(ops))) {
+		TAILQ_REMOVE(ops, op, link);
+		if (!try_io(t, c, op, false))
+			nfs4_task_start(op);
+	}
 }
 
 /* --- LAYOUTCOMMIT -------------------------------------------------------------------------- */

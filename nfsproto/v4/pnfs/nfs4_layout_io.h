@@ -4,6 +4,7 @@
  * nfs4_layout_io: a READ or WRITE that goes to data servers.
  *
  *     op --no layout, data server lost--> metadata server, as without pNFS
+ *     large op --layout wanted--> waits for the answer to LAYOUTGET, then as above
  *      \--> parts, one for each stripe unit and mirror, at once --all done--> READ: ended
  *                 |                                              \--> WRITE: LAYOUTCOMMIT --> ended
  *                 \--any failed--> waits in the layout (nfs4_layout.h) --> metadata server
@@ -29,6 +30,8 @@
 /* Takes op, a READ or WRITE of its kind that nfs4_task_start() would start next, if the data
  * servers can carry op out. False: op is as before. */
 bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op);
+/* Starts the ops that waited for a layout: at data servers if it is there. */
+void nfs4_layout_go_on(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs4_stranded *ops);
 /* LAYOUTCOMMIT of op was answered with status, or with nothing readable (0): the data is written
  * through the metadata server. Returns as nfs4_upcalls.failed. */
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status);

@@ -269,6 +269,7 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	struct nfs4_layouts *t = &p->layouts;
 	struct nfs_open *o;
 	bool going, writes = false;
+	struct nfs4_stranded ops;
 
 	mutex_lock(&t->lock);
 	going = l->going && l->nios == 0;
@@ -280,9 +281,13 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 		get_layout(p, l, o, writes);
 	if (o)
 		nfs4_open_unref(o);
+	TAILQ_INIT(&ops);
 	mutex_lock(&t->lock);
+	if (!l->want)
+		TAILQ_CONCAT(&ops, &l->waiting, link);
 	nfs4_layout_done_locked(l);
 	mutex_unlock(&t->lock);
+	nfs4_layout_go_on(t, p->c, &ops);
 }
 
 /* The layouts are closed, so no more ops come to wait in them. */
@@ -293,8 +298,10 @@ static void rescue_all(struct nfs4_layouts *t)
 
 	TAILQ_INIT(&ops);
 	mutex_lock(&t->lock);
-	TAILQ_FOREACH (l, &t->ages, age)
+	TAILQ_FOREACH (l, &t->ages, age) {
+		TAILQ_CONCAT(&ops, &l->waiting, link);
 		TAILQ_CONCAT(&ops, &l->stranded, link);
+	}
 	mutex_unlock(&t->lock);
 	nfs4_layout_rescue(&ops);
 }
@@ -435,8 +442,16 @@ bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op)
 void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
 {
 	struct nfs4_pnfs *p = pnfs_of(c);
+	const struct nfs_open *other;
 
-	if (p)
+	if (!p || !nfs4_layouts_close_matters(&p->layouts, &o->fh))
+		return;
+	mutex_lock(&c->lock);
+	TAILQ_FOREACH (other, &c->opens, link)
+		if (other != o && !other->close_wanted && nfs_fh_equal(&other->fh, &o->fh))
+			break;
+	mutex_unlock(&c->lock);
+	if (!other)
 		nfs4_layouts_closing(&p->layouts, &o->fh);
 }
 

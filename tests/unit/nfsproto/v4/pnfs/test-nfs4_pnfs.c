@@ -267,6 +267,46 @@ static void a_write_reaches_all_mirrors(void **state)
 	assert_int_equal(mean_ds_count(&e->ds[1], &e->ds[1].reads), reads);
 }
 
+static void large_io_waits_for_the_layout(void **state)
+{
+	struct env *e = *state;
+	struct mem_buf *buf;
+	struct nfs_op op;
+	sem_t sem;
+
+	open_file(e, O_RDWR);
+	until_direct(e, 0); /* by a layout to read */
+	pthread_mutex_lock(&e->f->srv.lock);
+	e->f->srv.hold_op = OP_LAYOUTGET;
+	pthread_mutex_unlock(&e->f->srv.lock);
+	buf = mem_buf_get(e->f->pool, 100000);
+	op = write_op(e, buf, 0, 100000);
+	fix_start(e->f, &op, &sem);
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.nheld, 1));
+	assert_int_equal(write_at(e, 0, 100), 0); /* a small one does not */
+	assert_int_equal(fix_count(e->f, OP_WRITE), 1);
+	assert_false(fix_ends_within(&sem, 50));
+	mean_release(&e->f->srv);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), 1);
+	assert_int_equal(mean_ds_count(&e->ds[0], &e->ds[0].writes), 1);
+	mem_buf_unref(buf);
+}
+
+static void large_io_goes_on_without_a_layout(void **state)
+{
+	struct env *e = *state;
+
+	fix_fails(e->f, OP_LAYOUTGET, NFS4ERR_LAYOUTUNAVAILABLE, 1);
+	open_file(e, O_RDWR);
+	assert_int_equal(write_at(e, 0, 100000), 0);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), 1);
+	assert_int_equal(write_at(e, 0, 100000), 0);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), 1);
+	assert_int_equal(fix_count(e->f, OP_WRITE), 2);
+}
+
 static void a_layout_may_have_several_segments(void **state)
 {
 	struct env *e = *state;
@@ -588,9 +628,16 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 {
 	struct env *e = *state;
 
+	struct nfs_open *other;
+	struct nfs_fh fh;
+
 	e->f->srv.layouts.return_on_close = true;
 	open_file(e, O_RDWR);
 	until_written(e);
+	other = fix_open(e->f, O_RDONLY, &fh);
+	assert_int_equal(fix_close(e->f, other), 0);
+	usleep(50000);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 0);
 	assert_int_equal(fix_close(e->f, e->open), 0);
 	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 1));
 }
@@ -707,6 +754,8 @@ int main(void)
 		WITH_DS(data_goes_to_the_data_server_and_attributes_come_with_layoutcommit),
 		WITH_DS(stripes_lie_at_their_data_servers),
 		WITH_DS(a_write_reaches_all_mirrors),
+		WITH_DS(large_io_waits_for_the_layout),
+		WITH_DS(large_io_goes_on_without_a_layout),
 		WITH_DS(a_layout_may_have_several_segments),
 		WITH_DS(a_read_that_owes_attributes_goes_to_the_metadata_server),
 		WITH_DS(a_data_server_that_fails_is_reported_and_tried_again),
