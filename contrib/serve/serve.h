@@ -16,6 +16,7 @@
 
 struct admit;
 struct answers;
+struct devices;
 struct dir_cache;
 struct drc;
 struct fault;
@@ -34,11 +35,13 @@ struct serve {
 	struct drc *drc;	 /* NFSv3's */
 	struct answers *answers; /* NULL: no answers are kept for the next run */
 	struct mount_list *mounts;
-	struct fault *fault;	   /* NULL: none */
-	const struct admit *admit; /* NULL: all peers, all users */
+	struct fault *fault;	       /* NULL: none */
+	const struct admit *admit;     /* NULL: all peers, all users */
+	const struct devices *devices; /* of --pnfs; NULL: there are no layouts */
 	struct mem_pool *pool;
 	struct idmap *idmap; /* names.h */
 	bool read_only;
+	bool data_server; /* carries out only what clients with a layout send (fence.h) */
 	struct referrals *referrals; /* NULL: none */
 	struct stable *stable;
 	struct making *making; /* NULL: nothing is noted */

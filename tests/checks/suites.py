@@ -27,7 +27,7 @@ E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes",
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals")
+       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "layouts")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 

@@ -62,6 +62,9 @@ struct obj {
 	unsigned changing GUARDED_BY(lock);
 	uint64_t undelegated_ns GUARDED_BY(lock); /* until then no delegation is given */
 
+	_Atomic uint64_t fenced_ns; /* when this server fenced it last (fence.h); 0: never */
+	uint64_t unlaid_ns GUARDED_BY(lock); /* until then no layout is given (state/layout.h) */
+
 	/* stable.c's, guarded by stable.c's lock */
 	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */
 	bool syncing;		   /* a sync of the object runs */

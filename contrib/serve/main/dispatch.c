@@ -39,7 +39,8 @@ void serve_request(void *ctx, struct rpc_req *req)
 	struct serve *sv = port->sv;
 	bool known = false;
 
-	if (sv->admit && ident_switches())
+	/* the user of a call to a data server is a synthetic one, and checked there */
+	if (sv->admit && ident_switches() && !sv->data_server)
 		admit_cred(sv->admit, rpc_xprt_user(req->xprt), &req->cred);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct program *p = &programs[i];

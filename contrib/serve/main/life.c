@@ -78,7 +78,7 @@ static void take_over(struct serve *sv, const struct options *o, const struct li
 {
 	char path[PATH_MAX + 32];
 
-	if (!m->dir[0] || o->read_only)
+	if (!m->dir[0] || o->read_only || o->data_server)
 		return;
 	record_path(sv, m, "making", path, sizeof(path));
 	sv->making = making_new(path);
@@ -116,6 +116,8 @@ static int open_serve(
 	snprintf(sv->owner, sizeof(sv->owner), "rnfs-serve-%016" PRIx64, id);
 	sv->read_only = o->read_only;
 	sv->admit = &o->admit;
+	sv->data_server = o->data_server;
+	sv->devices = o->devices.n ? &o->devices : NULL;
 	sv->dirs = dir_cache_new(DIR_STREAMS);
 	sv->pool = mem_pool_new(POOL_LIMIT);
 	sv->fds = fdcache_new(sv->objs, fd_share(sv->objs));
@@ -133,7 +135,10 @@ static int open_serve(
 	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
-	deleg_use_leases(sv->state.delegs, SIGRTMIN);
+	/* A data server is a program that changes files without this server. A lease would break by
+	 * each first WRITE, also of the client that has the delegation. */
+	if (!sv->devices)
+		deleg_use_leases(sv->state.delegs, SIGRTMIN);
 	sv->state.grace = grace_new(o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* beyond RLIMIT_FSIZE calls fail with EFBIG, which is answered */
 	umask(0);		  /* modes are the clients' */
-	ident_init(!o.no_root_squash);
+	ident_init(!o.no_root_squash && !o.data_server);
 	/* before any thread: they inherit the mask, and the signals are the main thread's alone */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);

@@ -37,6 +37,9 @@ enum {
 	OPT_CLIENTS,
 	OPT_PORTS,
 	OPT_DELEGATIONS,
+	OPT_PNFS,
+	OPT_DATA_SERVER,
+	OPT_STRIPE,
 	OPT_LOG,
 	OPT_LOG_FORMAT,
 };
@@ -61,6 +64,9 @@ static const struct option longopts[] = {
 	{"clients", required_argument, NULL, OPT_CLIENTS},
 	{"privileged-ports", no_argument, NULL, OPT_PORTS},
 	{"delegations", required_argument, NULL, OPT_DELEGATIONS},
+	{"pnfs", required_argument, NULL, OPT_PNFS},
+	{"data-server", no_argument, NULL, OPT_DATA_SERVER},
+	{"pnfs-stripe", required_argument, NULL, OPT_STRIPE},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"log-format", required_argument, NULL, OPT_LOG_FORMAT},
 	{"help", no_argument, NULL, 'h'},
@@ -84,6 +90,11 @@ void serve_options_usage(void)
 	       "  --delegations MODE   none, read (files are delegated to clients that read "
 	       "them)\n"
 	       "                       or write (also to those that write them); write\n"
+	       "  --pnfs LIST          have clients read and write at these data servers,\n"
+	       "                       PROTO:HOST:PORT[/VERSION][,...]\n"
+	       "  --pnfs-stripe BYTES  spread each file over them, in pieces of this size\n"
+	       "  --data-server        be a data server of a server with --pnfs, with the same\n"
+	       "                       DIRECTORY and --handle-key\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
 	       "  --async              answer changes of names and attributes before they are on\n"
 	       "                       disk: faster, and a power cut loses what was answered\n"
@@ -213,6 +224,11 @@ static int find_registered(struct options *o, struct err *e)
 static int finish(struct options *o, const char **at, const enum rpc_proto *protos,
 	unsigned nprotos, struct err *e)
 {
+	if (o->devices.stripe && !o->devices.n)
+		return err_set(e, ERR_USAGE, "--pnfs-stripe: --pnfs names no data servers");
+	if (o->data_server && o->devices.n)
+		return err_set(e, ERR_USAGE,
+			"--data-server: a server with --pnfs is none; start another rnfs-serve");
 	if (o->nlisten == 0)
 		at[o->nlisten++] = DEFAULT_AT;
 	if (nprotos > o->nlisten)
@@ -296,6 +312,16 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
+	case OPT_PNFS:
+		return devices_add(&o->devices, arg, e);
+	case OPT_DATA_SERVER:
+		o->data_server = true;
+		return 0;
+	case OPT_STRIPE:
+		if (parse_u32("--pnfs-stripe", arg, 4096, 1u << 30, &v, e) < 0)
+			return -1;
+		o->devices.stripe = v;
+		return 0;
 	case OPT_LOG:
 		return log_choice_target(&o->log, arg)
 			       ? 0

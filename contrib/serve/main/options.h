@@ -13,6 +13,7 @@
 #include "contrib/serve/admit.h"
 #include "contrib/serve/export/referral.h"
 #include "contrib/serve/state/deleg.h"
+#include "contrib/serve/state/devices.h"
 #include "transport/err.h"
 #include "transport/log_target.h"
 #include "transport/rpc/rpc.h"
@@ -34,7 +35,7 @@ struct options {
 	const char *fault;	  /* NULL: none */
 	const char *key;	  /* --handle-key; NULL: the default place */
 	const char *idmap_domain; /* NULL: the machine's */
-	bool read_only, async, no_root_squash, crc;
+	bool read_only, data_server, async, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
 	unsigned nrefer; /* --refer */
 	const char *refer[REFERRALS_MAX];
@@ -44,7 +45,8 @@ struct options {
 	uint32_t lease_s, inline_size;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	enum deleg_mode delegations;
-	struct admit admit; /* --allow-users, --clients, --privileged-ports */
+	struct devices devices; /* --pnfs, --pnfs-stripe */
+	struct admit admit;	/* --allow-users, --clients, --privileged-ports */
 	bool help, version;
 };
 

@@ -36,6 +36,11 @@ void attr_touch(struct obj *o)
 	atomic_fetch_add_explicit(&o->bumps, 1, memory_order_relaxed);
 }
 
+bool attr_is_access(const struct nfs_sattr *set)
+{
+	return set->mask & (NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID);
+}
+
 uint64_t attr_change(const struct obj *o, const struct statx *st)
 {
 	return (uint64_t)st->stx_ctime.tv_sec * 1000000000u + st->stx_ctime.tv_nsec +
@@ -111,9 +116,13 @@ static const struct offer *offer_of(uint32_t minor)
 	return &offers[minor];
 }
 
-struct nfs4_bitmap attr_supported(uint32_t minor)
+struct nfs4_bitmap attr_supported(const struct serve *sv, uint32_t minor)
 {
-	return offer_of(minor)->supported;
+	struct nfs4_bitmap b = offer_of(minor)->supported;
+
+	if (sv->devices)
+		nfs4_bit_set(&b, FATTR4_FS_LAYOUT_TYPES);
+	return b;
 }
 
 static enum nfs_type type_of(mode_t mode)
@@ -195,7 +204,6 @@ static bool wants_fs(const struct nfs4_bitmap *want)
 
 static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_attrs *a)
 {
-	a->supported = f->supported;
 	a->exclcreat = f->exclcreat;
 	a->fs.name_max = OBJ_NAME_MAX;
 	a->maxfilesize = INT64_MAX;
@@ -203,6 +211,7 @@ static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_att
 	a->time_delta = (struct timespec){.tv_nsec = 1};
 	a->lease_time = sv->state.lease_s;
 	a->maxlink = 32000;
+	a->layout_types = sv->devices ? 1u << LAYOUT4_FLEX_FILES : 0;
 	a->change_attr_type = NFS4_CHANGE_TYPE_IS_UNDEFINED;
 	a->link_support = a->symlink_support = a->cansettime = true;
 	a->unique_handles = obj_handles_unique(sv->objs);
@@ -248,7 +257,8 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 	const struct offer *f = offer_of(minor);
 
 	memset(a, 0, sizeof(*a));
-	a->mask = nfs4_bits_and(want, &f->supported);
+	a->supported = attr_supported(sv, minor);
+	a->mask = nfs4_bits_and(want, &a->supported);
 	attr_stat(o, st, &a->attr);
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;

@@ -20,7 +20,7 @@ uint64_t attr_change(const struct obj *o, const struct statx *st);
  * disk. */
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
-struct nfs4_bitmap attr_supported(uint32_t minor);
+struct nfs4_bitmap attr_supported(const struct serve *sv, uint32_t minor);
 /* Frees the memory of a from attr_fill(). */
 void attr_fill_done(struct nfs4_attrs *a);
 /* Decodes the attributes that a client of the minor version wants to set on o, or (acl NULL) on a
@@ -47,6 +47,8 @@ int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
 /* Which of the rights want (NFS_ACCESS_*, ACCESS4_XA*) has the caller? *supported: the checkable
  * rights of want. */
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
+/* Does set change who may access a file? */
+bool attr_is_access(const struct nfs_sattr *set);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);
 /* Call before and after a change of a directory. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
 #include "nfsproto/wire/nfs4.h"
 
@@ -51,12 +52,20 @@ uint32_t xattr_name_status(const struct nfs_name *name)
 	return memchr(name->s, '\0', name->len) ? NFS4ERR_BADCHAR : NFS4_OK;
 }
 
+/* The server's own attribute, not a user's. */
+static bool is_ours(const char *name, size_t len)
+{
+	return len == strlen(FENCE_NAME) && memcmp(name, FENCE_NAME, len) == 0;
+}
+
 static int full(const struct obj *o, const struct nfs_name *name, struct full_name *out)
 {
 	if (!can_have(o))
 		return -EOPNOTSUPP;
 	if (xattr_name_status(name) != NFS4_OK)
 		return -EINVAL;
+	if (is_ours(name->s, name->len))
+		return -EPERM;
 	snprintf(out->s, sizeof(out->s), PREFIX "%.*s", (int)name->len, name->s);
 	return 0;
 }
@@ -135,7 +144,8 @@ bool xattr_next(struct xattr_list *l, struct nfs_name *name)
 		size_t n = strnlen(s, l->len - l->pos);
 
 		l->pos += n + 1;
-		if (n <= PREFIX_LEN || strncmp(s, PREFIX, PREFIX_LEN) != 0)
+		if (n <= PREFIX_LEN || strncmp(s, PREFIX, PREFIX_LEN) != 0 ||
+			is_ours(s + PREFIX_LEN, n - PREFIX_LEN))
 			continue;
 		name->s = s + PREFIX_LEN;
 		name->len = (uint32_t)(n - PREFIX_LEN);

@@ -6,6 +6,7 @@
 #ifndef RNFS_SERVE_STATE_CLIENT_H
 #define RNFS_SERVE_STATE_CLIENT_H
 
+#include "contrib/serve/state/devices.h"
 #include "contrib/serve/state/tables.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "transport/lock.h"
@@ -41,6 +42,8 @@ struct client {
 	_Atomic uint32_t nranges; /* of all lock owners of the client */
 	_Atomic uint32_t ndelegs; /* not revoked */
 	atomic_bool no_delegs; /* the client let a delegation be revoked: no more for the client */
+	/* when a data server is offered again, by its place in devices.h; 0: now */
+	_Atomic uint64_t ds_again_ns[DEVICES_MAX];
 	char who[40 + 3 + QUOTE_MAX]; /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */

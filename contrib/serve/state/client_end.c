@@ -7,8 +7,10 @@
 
 #include <stdlib.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/ranges.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/stateid.h"
@@ -55,9 +57,13 @@ void client_drop_states(struct state *s, struct client *c)
 			ranges_drop_locked(st);
 			if (st->kind == ST_DELEG && !st->revoked)
 				deleg_end_locked(s, st);
+			else if (st->kind == ST_LAYOUT)
+				layout_end_locked(s, st);
 			else if (st->kind != ST_DELEG)
 				LIST_REMOVE(st, obj_link);
 			mutex_unlock(&o->lock);
+			if (st->kind == ST_LAYOUT)
+				fence_raise(o);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);
 			st_put(s, st); /* the table's reference */

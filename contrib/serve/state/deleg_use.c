@@ -156,12 +156,15 @@ static bool has_room(struct state *s, struct client *c)
 static bool may_stay(const struct st *st, const struct client *c, bool write)
 {
 	if (st->client == c)
-		return write || st->kind == ST_LOCK || !(deleg_writes(st) || st->fd_w >= 0);
+		return write || st->kind == ST_LOCK || st->kind == ST_LAYOUT ||
+		       !(deleg_writes(st) || st->fd_w >= 0);
 	switch (st->kind) {
 	case ST_OPEN:
 		return !write && !deleg_writes(st) && st->fd_w < 0 && !st->deny;
 	case ST_DELEG:
 		return !write && !deleg_writes(st);
+	case ST_LAYOUT: /* its client also has an open */
+		return true;
 	default: /* the holder of a delegation locks without asking; an NLM lock has no open */
 		return !write && st->open;
 	}

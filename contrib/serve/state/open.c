@@ -293,7 +293,9 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 	*fd = -1;
 	mutex_lock(&c->lock);
 	status = st_find_locked(c, o, sid, &st);
-	if (status == NFS4_OK) /* a LOCK under way may not have set st->open yet */
+	if (status == NFS4_OK && st->kind == ST_LAYOUT)
+		status = NFS4ERR_BAD_STATEID; /* section 8.2.5 */
+	if (status == NFS4_OK)		      /* a LOCK under way may not have set st->open yet */
 		op = st->kind == ST_LOCK ? st->open : st;
 	if (op)
 		st->refs++;

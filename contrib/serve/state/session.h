@@ -28,16 +28,16 @@ struct slot_replay {
 	uint32_t summed;
 };
 
-enum notice_kind { NOTICE_LOCK, NOTICE_RECALL, NOTICE_GETATTR };
+enum notice_kind { NOTICE_LOCK, NOTICE_RECALL, NOTICE_GETATTR, NOTICE_LAYOUT };
 
-/* A CB_NOTIFY_LOCK, CB_RECALL or CB_GETATTR to be sent. */
+/* A CB_NOTIFY_LOCK, CB_RECALL, CB_GETATTR or CB_LAYOUTRECALL to be sent. */
 struct notice {
 	STAILQ_ENTRY(notice) link;
 	enum notice_kind kind;
-	struct nfs4_sessionid session; /* of a delegation: or another one of the client's */
+	struct nfs4_sessionid session; /* not CB_NOTIFY_LOCK: or another one of the client's */
 	struct nfs_fh fh;
 	uint64_t clientid;
-	/* of a delegation */
+	/* of a delegation or a layout */
 	struct nfs4_stateid sid;
 	bool referring;			  /* the client may not have seen the answer to ... */
 	struct nfs4_referring_call given; /* ... the request `given` */

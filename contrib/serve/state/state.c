@@ -14,6 +14,7 @@
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/state/inquiry.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/stateid.h"
 #include "contrib/serve/state/waiter.h"
 #include "transport/clock.h"
@@ -41,7 +42,9 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 	share_limit(&s->share, SHARE_RANGES, STATE_ALL_RANGES, STATE_ALL_RANGES / 2);
 	s->waits = waits_new();
 	s->delegs = delegs_new(s->max_opens);
-	if (!s->waits || !s->delegs || getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
+	s->layouts = layouts_new();
+	if (!s->waits || !s->delegs || !s->layouts ||
+		getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
 		return -1;
 	return 0;
 }
@@ -62,6 +65,7 @@ void state_finish(struct state *s)
 	}
 	s->waits = waits_free(s->waits);
 	s->delegs = delegs_free(s->delegs);
+	s->layouts = layouts_free(s->layouts);
 	share_finish(&s->share);
 	rwlock_destroy(&s->index_lock);
 	mutex_destroy(&s->lock);
@@ -82,6 +86,7 @@ void state_tick(struct state *s)
 	grace_tick(s->grace, now);
 	deleg_tick(s);
 	inquiry_tick(s, false);
+	layout_tick(s);
 	for (;;) {
 		mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {

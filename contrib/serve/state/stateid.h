@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stateid: opens, lock owners and delegations, and a client's table of them (RFC 8881 section 8.2).
+ * stateid: opens, lock owners, delegations and layouts, and a client's table of them (RFC 8881
+ * section 8.2).
  */
 #ifndef RNFS_SERVE_STATE_STATEID_H
 #define RNFS_SERVE_STATE_STATEID_H
@@ -10,7 +11,7 @@
 #include "nfsproto/common/lock_ranges.h"
 #include "nfsproto/wire/nfs4_xdr_cb.h"
 
-enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG };
+enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG, ST_LAYOUT };
 
 /* A request for the attributes of a file with a write delegation (inquiry.h). */
 struct inquiry {
@@ -39,6 +40,16 @@ struct st_deleg {
 	TAILQ_ENTRY(st) link;	      /* delegs.lock */
 };
 
+/* Members for a layout only (layout.h); obj->lock to change. */
+struct st_layout {
+	_Atomic uint8_t modes;		  /* 1 << layoutiomode4 each */
+	struct nfs4_referring_call given; /* the request that got the layout last */
+	uint64_t given_ns, again_ns;	  /* when given; when to recall again */
+	uint64_t recalled_ns;		  /* 0: not recalled */
+	uint64_t ticked_ns;		  /* layouts.lock */
+	TAILQ_ENTRY(st) link;		  /* layouts.lock */
+};
+
 struct st {
 	enum st_kind kind;
 	struct nfs4_stateid sid; /* seqid: obj->lock and client->lock to change */
@@ -59,7 +70,10 @@ struct st {
 	/* ST_LOCK */
 	struct st *open; /* referenced */
 	struct lock_ranges ranges GUARDED_BY(obj->lock);
-	struct st_deleg deleg;	 /* ST_DELEG */
+	union {
+		struct st_deleg deleg;	 /* ST_DELEG */
+		struct st_layout layout; /* ST_LAYOUT */
+	};
 	LIST_ENTRY(st) obj_link; /* obj->lock */
 };
 

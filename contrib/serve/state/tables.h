@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * tables: the server's memory of its clients: client IDs, sessions with their slots and reply
- * caches, opens, byte-range locks and delegations (RFC 8881 sections 2.4, 2.10, 8 to 10).
+ * caches, opens, byte-range locks, delegations and layouts (RFC 8881 sections 2.4, 2.10, 8 to
+ * 10, 12.5).
  *
  * A client is a record of EXCHANGE_ID, unconfirmed until its first CREATE_SESSION. A client owns
  * sessions and states (`struct st`: opens, lock owners, delegations). A record without a sign of
@@ -42,6 +43,7 @@
  *     session->lock     slots, the backchannel
  *     obj->lock         a file's opens and locks
  *     delegs.lock       the list of delegations, recalls to be sent
+ *     layouts.lock      the list of recalled layouts, recalls to be sent
  *     client->lock      the client's table of states
  *     waits.lock        lock owners that wait for locks; with obj->lock, not with client->lock
  * and, never together with any other lock, the lock of grace.c for writing the record of clients.
@@ -95,6 +97,7 @@ struct grace;	/* grace.h */
 struct session; /* session.h */
 struct waits;	/* waiter.h */
 struct delegs;	/* deleg.h */
+struct layouts; /* layout.h */
 
 #define STATE_BUCKETS 256
 
@@ -110,6 +113,7 @@ struct state {
 	struct obj_table *objs;
 	struct waits *waits; /* waiter.h */
 	struct delegs *delegs;
+	struct layouts *layouts;
 	struct share share;	 /* by enum state_share */
 	struct grace *grace;	 /* of clients with state; NULL: no record and no grace period */
 	_Atomic uint32_t nopens; /* of all clients */

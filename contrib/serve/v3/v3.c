@@ -14,6 +14,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/ops/entry.h"
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/fault/fault.h"
 #include "nfsproto/wire/ulb.h"
@@ -26,19 +27,22 @@ enum {
 	V3_ONCE = 2,  /* the answer is kept for a repeated call */
 	V3_DIR = 4,   /* the first handle must be a directory's */
 	V3_LONG = 8,  /* results fill all room */
+	V3_DATA = 16, /* also at a data server (fence.h) */
+	V3_IN = 32,   /* reads the file's data */
+	V3_OUT = 64,  /* changes the file's data */
 };
 
 static const struct proc {
 	v3_fn *fn;
 	unsigned flags;
 } procs[NFS3_PROCS] = {
-	[NFS3PROC_GETATTR] = {v3_getattr, 0},
+	[NFS3PROC_GETATTR] = {v3_getattr, V3_DATA},
 	[NFS3PROC_SETATTR] = {v3_setattr, V3_WRITE | V3_ONCE},
 	[NFS3PROC_LOOKUP] = {v3_lookup, V3_DIR},
 	[NFS3PROC_ACCESS] = {v3_access, 0},
 	[NFS3PROC_READLINK] = {v3_readlink, 0},
-	[NFS3PROC_READ] = {v3_read, 0},
-	[NFS3PROC_WRITE] = {v3_write, V3_WRITE | V3_ONCE},
+	[NFS3PROC_READ] = {v3_read, V3_DATA | V3_IN},
+	[NFS3PROC_WRITE] = {v3_write, V3_WRITE | V3_ONCE | V3_DATA | V3_OUT},
 	[NFS3PROC_CREATE] = {v3_create, V3_WRITE | V3_ONCE | V3_DIR},
 	[NFS3PROC_MKDIR] = {v3_mkdir, V3_WRITE | V3_ONCE | V3_DIR},
 	[NFS3PROC_SYMLINK] = {v3_symlink, V3_WRITE | V3_ONCE | V3_DIR},
@@ -49,10 +53,10 @@ static const struct proc {
 	[NFS3PROC_LINK] = {v3_link, V3_WRITE | V3_ONCE},
 	[NFS3PROC_READDIR] = {v3_readdir, V3_DIR | V3_LONG},
 	[NFS3PROC_READDIRPLUS] = {v3_readdir, V3_DIR | V3_LONG},
-	[NFS3PROC_FSSTAT] = {v3_fsstat, 0},
-	[NFS3PROC_FSINFO] = {v3_fsinfo, 0},
-	[NFS3PROC_PATHCONF] = {v3_pathconf, 0},
-	[NFS3PROC_COMMIT] = {v3_commit, 0},
+	[NFS3PROC_FSSTAT] = {v3_fsstat, V3_DATA},
+	[NFS3PROC_FSINFO] = {v3_fsinfo, V3_DATA},
+	[NFS3PROC_PATHCONF] = {v3_pathconf, V3_DATA},
+	[NFS3PROC_COMMIT] = {v3_commit, V3_DATA | V3_OUT},
 };
 
 static uint32_t get_obj(struct serve *sv, const struct nfs_fh *fh, struct obj **o)
@@ -85,9 +89,14 @@ static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
 	const struct proc *p = &procs[a->proc];
 	uint32_t status = NFS4_OK;
 
+	if (c->sv->data_server && !(p->flags & V3_DATA))
+		return NFS4ERR_ACCESS;
 	if (ident_assume(&c->req->cred) < 0)
 		return NFS4ERR_ACCESS;
 	status = get_objs(c, a);
+	if (status == NFS4_OK && c->sv->data_server && p->flags & (V3_IN | V3_OUT))
+		status = nfs4_errno_status(
+			fence_admit(c->sv->objs, c->o, &c->req->cred, p->flags & V3_OUT));
 	if (status == NFS4_OK && p->flags & V3_WRITE && c->sv->read_only)
 		status = NFS4ERR_ROFS;
 	if (status == NFS4_OK)

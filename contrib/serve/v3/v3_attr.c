@@ -11,6 +11,7 @@
 #include "contrib/serve/export/fdcache.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/layout_use.h"
 #include "contrib/serve/v3/v3.h"
 
 #define LINK_MAX_SAID 32000
@@ -48,7 +49,10 @@ static uint32_t set_attrs(struct v3_call *c, const struct nfs3_setattr_args *a)
 
 	if (a->guard && (!w->have_before || !same_time(&w->before.ctime, &a->ctime)))
 		return NFS3ERR_NOT_SYNC;
-	status = v3_use(c, c->o, a->set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
+	if (attr_is_access(&a->set))
+		status = layout_recall(&c->sv->state, c->o, NULL);
+	if (status == NFS4_OK)
+		status = v3_use(c, c->o, a->set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
 	if (status == NFS4_OK && a->set.mask & NFS_SET_SIZE && S_ISREG(c->o->type))
 		status = v3_open(c, c->o, true, &use, &fd);
 	if (status == NFS4_OK)

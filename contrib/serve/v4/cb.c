@@ -6,9 +6,9 @@
  * The server probes the backchannel after a session with one was made, or a connection was bound to
  * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until the client has answered both, SEQUENCE
  * reports nothing about the backchannel. If a call fails, SEQUENCE reports
- * SEQ4_STATUS_CB_PATH_DOWN. Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and
- * CB_GETATTR. A client that has never answered CB_SEQUENCE with NFS4_OK gets no delegation, and
- * each OPEN of the client probes again.
+ * SEQ4_STATUS_CB_PATH_DOWN. Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL,
+ * CB_GETATTR and CB_LAYOUTRECALL. A client that has never answered CB_SEQUENCE with NFS4_OK gets no
+ * delegation, and each OPEN of the client probes again.
  *
  * A session's backchannel has one slot. One call runs at a time, and a bounded number of notices
  * waits in the session. A notice that cannot be sent is dropped. A client that waits for a lock
@@ -24,6 +24,7 @@
 #include "contrib/serve/serve.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/inquiry.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/waiter.h"
 #include "nfsproto/wire/nfs4_attr.h"
@@ -46,6 +47,11 @@ struct callback {
 static int send_sequence(struct callback *cb);
 static void check_notice(const struct callback *cb, struct xdr_in *res);
 
+static bool is_recall(const struct notice *n)
+{
+	return n->kind == NOTICE_RECALL || n->kind == NOTICE_LAYOUT;
+}
+
 /* Takes the next notice, if there is one and the path works or, for a recall, may work. False:
  * there is none, and the slot is free. */
 static bool take_notice(struct callback *cb, bool may_work)
@@ -58,7 +64,7 @@ static bool take_notice(struct callback *cb, bool may_work)
 	while ((cb->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		ses->nnotices--;
-		if (!ses->cb_down || (may_work && cb->notice->kind == NOTICE_RECALL))
+		if (!ses->cb_down || (may_work && is_recall(cb->notice)))
 			break;
 		free(cb->notice);
 	}
@@ -175,17 +181,23 @@ static void check_notice(const struct callback *cb, struct xdr_in *res)
 	struct state *s = &cb->sv->state;
 	uint64_t change, size = 0;
 	uint32_t status;
+	static const uint32_t ops[] = {
+		[NOTICE_RECALL] = OP_CB_RECALL,
+		[NOTICE_GETATTR] = OP_CB_GETATTR,
+		[NOTICE_LAYOUT] = OP_CB_LAYOUTRECALL,
+	};
 	bool ok;
 
 	if (!n || n->kind == NOTICE_LOCK)
 		return;
-	ok = res &&
-	     nfs4_get_op_res(
-		     res, n->kind == NOTICE_RECALL ? OP_CB_RECALL : OP_CB_GETATTR, &status) == 0 &&
-	     status == NFS4_OK;
+	if (!res || nfs4_get_op_res(res, ops[n->kind], &status) < 0)
+		status = NFS4ERR_SERVERFAULT;
+	ok = status == NFS4_OK;
 	if (n->kind == NOTICE_GETATTR) {
 		ok = ok && get_attrs(res, &change, &size);
 		inquiry_answered(s, n->clientid, &n->sid, ok ? &change : NULL, size);
+	} else if (res && !ok && n->kind == NOTICE_LAYOUT) {
+		layout_refused(s, n->clientid, &n->sid, status);
 	} else if (res && !ok) {
 		deleg_refused(s, n->clientid, &n->sid);
 	}
@@ -199,6 +211,15 @@ static void put_notice(struct xdr_out *x, const struct notice *n)
 		struct nfs4_cb_recall_args a = {.stateid = n->sid, .fh = n->fh};
 
 		nfs4_put_cb_recall_args(x, &a);
+	} else if (n->kind == NOTICE_LAYOUT) {
+		struct nfs4_cb_layoutrecall_args a = {.type = LAYOUT4_FLEX_FILES,
+			.iomode = LAYOUTIOMODE4_ANY,
+			.recall = LAYOUTRECALL4_FILE,
+			.fh = n->fh,
+			.length = NFS4_LENGTH_EOF,
+			.stateid = n->sid};
+
+		nfs4_put_cb_layoutrecall_args(x, &a);
 	} else if (n->kind == NOTICE_GETATTR) {
 		struct nfs4_cb_getattr_args a = {
 			.fh = n->fh, .want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1)};
@@ -375,12 +396,14 @@ static void notify(struct serve *sv, struct notice *n)
 /* Sends all calls that are due. */
 static void send_notices(struct serve *sv)
 {
-	struct notices list, recalls;
+	struct notices list, recalls, layouts;
 	struct notice *n;
 
 	waiter_take_notices(&sv->state, &list);
 	deleg_take_recalls(&sv->state, &recalls);
+	layout_take_recalls(&sv->state, &layouts);
 	STAILQ_CONCAT(&list, &recalls);
+	STAILQ_CONCAT(&list, &layouts);
 	while ((n = STAILQ_FIRST(&list)) != NULL) {
 		STAILQ_REMOVE_HEAD(&list, link);
 		notify(sv, n);

@@ -11,7 +11,8 @@ struct session;
 
 /* Probes ses's backchannel. Consumes the reference to ses; no lock held. */
 void cb_probe(struct serve *sv, struct session *ses);
-/* Sends all due calls: CB_NOTIFY_LOCK (waiter.h), CB_RECALL (deleg.h) and CB_GETATTR. Ends the
+/* Sends all due calls: CB_NOTIFY_LOCK (waiter.h), CB_RECALL (deleg.h), CB_GETATTR and
+ * CB_LAYOUTRECALL (layout.h). Ends the
  * inquiries that are ready (inquiry.h). Not on a thread of ident_call(). */
 void cb_notify_all(struct serve *sv);
 

@@ -22,9 +22,11 @@ op_fn op_lock, op_lockt, op_locku;
 op_fn op_exchange_id, op_create_session, op_destroy_session, op_destroy_clientid, op_sequence;
 op_fn op_bind_conn_to_session, op_backchannel_ctl, op_reclaim_complete;
 op_fn op_test_stateid, op_free_stateid;
+op_fn op_getdeviceinfo, op_layoutget, op_layoutreturn, op_layoutcommit;
 /* of minor version 2 */
 op_fn op_allocate, op_deallocate, op_clone, op_copy, op_io_advise, op_offload, op_seek,
 	op_read_plus;
+op_fn op_layouterror, op_layoutstats;
 op_fn op_getxattr, op_setxattr, op_listxattrs, op_removexattr;
 
 #endif

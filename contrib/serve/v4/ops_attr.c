@@ -12,6 +12,7 @@
 #include "contrib/serve/ops/acl.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/layout_use.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/v4/ops.h"
 #include "contrib/serve/v4/ops_io.h"
@@ -140,6 +141,8 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &set, &acl),
 		 done = 0;
 
+	if (status == NFS4_OK && (acl.data || attr_is_access(&set)))
+		status = layout_recall(&c->sv->state, c->cur, c->client);
 	if (status == NFS4_OK)
 		status =
 			use_begin(c, c->cur, set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
@@ -179,7 +182,7 @@ uint32_t op_access(struct compound *c, const struct nfs4_args *a)
 /* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or another status on a failure. Compares the encoded values. */
 static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 {
-	struct nfs4_bitmap supported = attr_supported(c->minor), known;
+	struct nfs4_bitmap supported = attr_supported(c->sv, c->minor), known;
 	struct nfs4_attrs attrs;
 	struct nfs4_fattr ours;
 	struct xdr_out out;

@@ -14,6 +14,7 @@
 #include "contrib/serve/ops/entry.h"
 #include "contrib/serve/ops/file.h"
 #include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/state/session.h"
@@ -299,6 +300,7 @@ uint32_t op_close(struct compound *c, const struct nfs4_args *a)
 	status = st_close(&c->sv->state, c->client, c->cur, &sid, &res.stateid);
 	if (status != NFS4_OK)
 		return status;
+	layout_closed(&c->sv->state, c->client, c->cur);
 	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
 	nfs4_put_stateid_res(c->out, OP_CLOSE, NFS4_OK, &res);
 	return NFS4_OK;
@@ -328,7 +330,9 @@ uint32_t op_delegreturn(struct compound *c, const struct nfs4_args *a)
 
 	current_stateid(c, &sid);
 	status = deleg_return(&c->sv->state, c->client, c->cur, &sid);
-	if (status == NFS4_OK)
+	if (status == NFS4_OK) {
+		layout_closed(&c->sv->state, c->client, c->cur);
 		nfs4_put_op_res(c->out, OP_DELEGRETURN, NFS4_OK);
+	}
 	return status;
 }

@@ -25,7 +25,7 @@ static bool is_cheap(const struct compound *c, const struct nfs4_bitmap *want)
 {
 	struct nfs4_bitmap cheap =
 		nfs4_bits(FATTR4_RDATTR_ERROR, FATTR4_MOUNTED_ON_FILEID, FATTR4_FILEID, -1);
-	struct nfs4_bitmap supported = attr_supported(c->minor);
+	struct nfs4_bitmap supported = attr_supported(c->sv, c->minor);
 
 	for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
 		if (want->w[i] & supported.w[i] & ~cheap.w[i])

@@ -37,6 +37,12 @@ uint32_t op_exchange_id(struct compound *c, const struct nfs4_args *a)
 
 	if (status != NFS4_OK)
 		return status;
+	if (c->sv->devices || c->sv->data_server)
+		r.flags &= ~EXCHGID4_FLAG_MASK_PNFS;
+	if (c->sv->devices)
+		r.flags |= EXCHGID4_FLAG_USE_PNFS_MDS;
+	else if (c->sv->data_server)
+		r.flags |= EXCHGID4_FLAG_USE_PNFS_DS;
 	r.server_major_id = owner;
 	r.server_scope = owner;
 	nfs4_put_exchange_id_res(c->out, NFS4_OK, &r);

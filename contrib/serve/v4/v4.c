@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/fault/fault.h"
 #include "contrib/serve/ops/stable.h"
@@ -27,14 +28,17 @@
 #include "transport/log.h"
 
 enum {
-	F_FH = 1,      /* needs a current file handle */
-	F_SOLO = 2,    /* may come without SEQUENCE, then alone */
-	F_WRITE = 4,   /* refused on a read-only export */
-	F_CHANGES = 8, /* must not run if its result would not fit */
-	F_IDENT = 16,  /* uses the file system as the caller */
-	F_ONCE = 64,   /* would fail a second time: the answer is kept for the next run */
+	F_FH = 1,	/* needs a current file handle */
+	F_SOLO = 2,	/* may come without SEQUENCE, then alone */
+	F_WRITE = 4,	/* refused on a read-only export */
+	F_CHANGES = 8,	/* must not run if its result would not fit */
+	F_IDENT = 16,	/* uses the file system as the caller */
+	F_ONCE = 64,	/* would fail a second time: the answer is kept for the next run */
 	F_ABSENT = 128, /* runs on an absent file system, too (referral.h) */
-	F_LOOKS = 32,  /* does not change the current object's attributes: c->seen stays */
+	F_DATA = 256,	/* also at a data server (fence.h) */
+	F_IN = 512,	/* reads the current file's data */
+	F_OUT = 1024,	/* changes the current file's data */
+	F_LOOKS = 32,	/* does not change the current object's attributes: c->seen stays */
 };
 
 struct op {
@@ -45,11 +49,11 @@ struct op {
 static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
 	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
-	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
+	[OP_COMMIT] = {op_commit, F_FH | F_IDENT | F_DATA | F_OUT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
-	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT | F_ABSENT},
-	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
+	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT | F_ABSENT | F_DATA},
+	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS | F_DATA},
 	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
 	[OP_LOCKT] = {op_lockt, F_FH},
@@ -59,31 +63,37 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_NVERIFY] = {op_nverify, F_FH | F_LOOKS | F_IDENT},
 	[OP_OPEN] = {op_open, F_FH | F_CHANGES | F_IDENT},
 	[OP_OPEN_DOWNGRADE] = {op_open_downgrade, F_FH | F_CHANGES},
-	[OP_PUTFH] = {op_putfh, 0},
-	[OP_PUTPUBFH] = {op_putrootfh, 0},
-	[OP_PUTROOTFH] = {op_putrootfh, 0},
-	[OP_READ] = {op_read, F_FH | F_IDENT},
+	[OP_PUTFH] = {op_putfh, F_DATA},
+	[OP_PUTPUBFH] = {op_putrootfh, F_DATA},
+	[OP_PUTROOTFH] = {op_putrootfh, F_DATA},
+	[OP_READ] = {op_read, F_FH | F_IDENT | F_DATA | F_IN},
 	[OP_READDIR] = {op_readdir, F_FH | F_IDENT},
 	[OP_READLINK] = {op_readlink, F_FH | F_IDENT},
 	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
-	[OP_RESTOREFH] = {op_restorefh, 0},
-	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS},
+	[OP_RESTOREFH] = {op_restorefh, F_DATA},
+	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS | F_DATA},
 	[OP_SECINFO] = {op_secinfo, F_FH | F_IDENT},
 	[OP_SETATTR] = {op_setattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_VERIFY] = {op_verify, F_FH | F_LOOKS | F_IDENT},
-	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT},
-	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, 0},
-	[OP_BIND_CONN_TO_SESSION] = {op_bind_conn_to_session, F_SOLO},
-	[OP_EXCHANGE_ID] = {op_exchange_id, F_SOLO},
-	[OP_CREATE_SESSION] = {op_create_session, F_SOLO},
-	[OP_DESTROY_SESSION] = {op_destroy_session, F_SOLO},
-	[OP_FREE_STATEID] = {op_free_stateid, F_CHANGES},
-	[OP_SECINFO_NO_NAME] = {op_secinfo_no_name, F_FH | F_IDENT},
-	[OP_SEQUENCE] = {op_sequence, F_SOLO},
-	[OP_TEST_STATEID] = {op_test_stateid, 0},
-	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO},
-	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
+	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_DATA | F_OUT},
+	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, F_DATA},
+	[OP_BIND_CONN_TO_SESSION] = {op_bind_conn_to_session, F_SOLO | F_DATA},
+	[OP_EXCHANGE_ID] = {op_exchange_id, F_SOLO | F_DATA},
+	[OP_CREATE_SESSION] = {op_create_session, F_SOLO | F_DATA},
+	[OP_DESTROY_SESSION] = {op_destroy_session, F_SOLO | F_DATA},
+	[OP_FREE_STATEID] = {op_free_stateid, F_CHANGES | F_DATA},
+	[OP_GETDEVICEINFO] = {op_getdeviceinfo, F_LOOKS},
+	[OP_LAYOUTCOMMIT] = {op_layoutcommit, F_FH | F_WRITE | F_CHANGES},
+	[OP_LAYOUTGET] = {op_layoutget, F_FH | F_LOOKS | F_CHANGES},
+	[OP_LAYOUTRETURN] = {op_layoutreturn, F_LOOKS | F_CHANGES},
+	[OP_LAYOUTERROR] = {op_layouterror, F_FH | F_LOOKS},
+	[OP_LAYOUTSTATS] = {op_layoutstats, F_FH | F_LOOKS},
+	[OP_SECINFO_NO_NAME] = {op_secinfo_no_name, F_FH | F_IDENT | F_DATA},
+	[OP_SEQUENCE] = {op_sequence, F_SOLO | F_DATA},
+	[OP_TEST_STATEID] = {op_test_stateid, F_DATA},
+	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO | F_DATA},
+	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES | F_DATA},
 	[OP_ALLOCATE] = {op_allocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_COPY] = {op_copy, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_DEALLOCATE] = {op_deallocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
@@ -118,6 +128,8 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 
 	if (status != NFS4_OK)
 		return status;
+	if (c->sv->data_server && !(flags & F_DATA))
+		return NFS4ERR_ACCESS;
 	if ((flags & F_FH) && !c->cur)
 		return NFS4ERR_NOFILEHANDLE;
 	if ((flags & F_FH) && !(flags & F_ABSENT) && c->cur->referral)
@@ -128,6 +140,12 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
 	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
 		return NFS4ERR_ACCESS;
+	if (c->sv->data_server && flags & (F_IN | F_OUT)) {
+		status = nfs4_errno_status(
+			fence_admit(c->sv->objs, c->cur, &c->req->cred, flags & F_OUT));
+		if (status != NFS4_OK)
+			return status;
+	}
 	return fault_status(c->sv->fault, op);
 }
 

@@ -18,7 +18,7 @@
  *     nfs4_pnfs        the pNFS thread
  *
  * The thread asks for layouts and devices, connects data servers and returns layouts, one thing
- * after the other. The thread exists from the first layout that is wanted on.
+ * after the other. The thread exists as long as the mount.
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_PNFS_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_PNFS_H

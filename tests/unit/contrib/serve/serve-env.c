@@ -124,6 +124,7 @@ uint32_t env_again(struct serve_env *e)
 	memset(&e->req, 0, sizeof(e->req));
 	e->req.cred.flavor = RPC_AUTH_SYS;
 	e->req.cred.uid = e->uid;
+	e->req.cred.gid = e->gid;
 	e->req.res_max = sizeof(e->reply);
 	e->req.nsinks = e->nsinks;
 	memcpy(e->req.sink, e->sink, sizeof(e->sink));

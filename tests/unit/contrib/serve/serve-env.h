@@ -18,11 +18,11 @@ struct serve_env {
 	uint64_t clientid;
 	uint32_t slot_seq; /* of slot 0 */
 	bool cachethis;
-	uint32_t minor;	  /* of COMPOUNDs; 1 */
-	uint32_t uid;	  /* the caller's uid */
-	uint32_t xid;	  /* of the call */
-	uint32_t res_max; /* bytes of results that the caller takes; 0: as many as fit */
-	unsigned nsinks;  /* Write chunks of the call */
+	uint32_t minor;	   /* of COMPOUNDs; 1 */
+	uint32_t uid, gid; /* the caller's */
+	uint32_t xid;	   /* of the call */
+	uint32_t res_max;  /* bytes of results that the caller takes; 0: as many as fit */
+	unsigned nsinks;   /* Write chunks of the call */
 	uint32_t sink[XDR_MAX_PAYLOADS];
 	/* The sinks are places, each for the operations that begin in a range of the call. */
 	bool places;

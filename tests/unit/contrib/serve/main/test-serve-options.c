@@ -101,6 +101,13 @@ static void values_are_taken(void **state)
 			 "d");
 		assert_int_equal(o.registered, 1);
 	}
+	must(&o,
+		"--pnfs tcp:10.0.0.1:1,tcp:10.0.0.2:1 --pnfs tcp:10.0.0.3:1 --pnfs-stripe 65536 d");
+	assert_int_equal(o.devices.n, 3);
+	assert_int_equal(o.devices.stripe, 65536);
+	assert_false(o.data_server);
+	must(&o, "--data-server d");
+	assert_true(o.data_server);
 	must(&o, "--help");
 	assert_true(o.help);
 	must(&o, "-V");
@@ -113,7 +120,10 @@ static void mistakes_get_a_sentence(void **state)
 		"--listen :1 d", "--listen ::1:1 d", "--listen 127.0.0.1:65536 d",
 		"--listen 127.0.0.1:x d", "--listen 127.0.0.1:-1 d", "--lease 0 d", "--lease 1h d",
 		"--inline-size 1000 d", "--inline-size 70000 d", "--ready-fd -1 d", "--nonsense d",
-		"--lease", "--proto tcp,iwarp d", "--register d", "--idmap_domain= d"};
+		"--lease", "--proto tcp,iwarp d", "--register d", "--idmap_domain= d",
+		"--pnfs 10.0.0.1:2049 d", "--pnfs-stripe 4096 d",
+		"--pnfs tcp:10.0.0.1:2049 --pnfs-stripe 100 d",
+		"--pnfs tcp:10.0.0.1:2049 --data-server d"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct options o;

@@ -523,8 +523,9 @@ static void minor_version_1_has_none_of_it(void **state)
 
 static void what_is_not_offered_is_said_so(void **state)
 {
-	static const uint32_t ops[] = {
-		OP_COPY_NOTIFY, OP_LAYOUTERROR, OP_LAYOUTSTATS, OP_WRITE_SAME};
+	static const uint32_t ops[] = {OP_COPY_NOTIFY, OP_WRITE_SAME};
+	const struct nfs4_layouterror_args error = {.n = 1};
+	const struct nfs4_layoutstats_args stats = {.type = LAYOUT4_FLEX_FILES};
 	struct serve_env *e = *state;
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -533,6 +534,14 @@ static void what_is_not_offered_is_said_so(void **state)
 		nfs4_put_op(&e->args, ops[i]);
 		assert_int_equal(env_run(e, 3), NFS4ERR_NOTSUPP);
 	}
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_layouterror_args(&e->args, &error);
+	assert_int_equal(env_run(e, 3), NFS4ERR_NOTSUPP);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_layoutstats_args(&e->args, &stats);
+	assert_int_equal(env_run(e, 3), NFS4ERR_NOTSUPP);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_LAST_42 + 1);
 	assert_int_equal(env_run(e, 2), NFS4ERR_OP_ILLEGAL);

@@ -249,6 +249,25 @@ void two_answer_recall(struct two *f, const struct nfs4_stateid *sid, uint32_t s
 	answer(&x, at, status);
 }
 
+void two_answer_layoutrecall(struct two *f, const struct nfs4_stateid *sid, uint32_t status)
+{
+	struct nfs4_cb_args a;
+	struct xdr_out x;
+	uint8_t buf[256];
+	size_t at;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	at = take_call(f, OP_CB_LAYOUTRECALL, &a, &x);
+	assert_int_equal(a.u.layoutrecall.type, LAYOUT4_FLEX_FILES);
+	assert_int_equal(a.u.layoutrecall.recall, LAYOUTRECALL4_FILE);
+	assert_int_equal(a.u.layoutrecall.iomode, LAYOUTIOMODE4_ANY);
+	assert_true(a.u.layoutrecall.offset == 0 && a.u.layoutrecall.length == NFS4_LENGTH_EOF);
+	assert_memory_equal(&a.u.layoutrecall.stateid, sid, sizeof(*sid));
+	check_fh(f, &a.u.layoutrecall.fh);
+	nfs4_put_op_res(&x, OP_CB_LAYOUTRECALL, status);
+	answer(&x, at, status);
+}
+
 void two_answer_getattr(struct two *f, uint32_t status, uint64_t change, uint64_t size)
 {
 	struct nfs4_bitmap both = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
@@ -318,6 +337,7 @@ uint32_t two_set_mode(struct two *f)
 	struct xdr_out *x = env_begin(&f->e, true);
 
 	set.attr.mode = 0600;
+	set.mask = mask;
 	env_put_fh(&f->e, &f->fh);
 	nfs4_put_op(x, OP_SETATTR);
 	nfs4_put_stateid(x, &nfs4_stateid_anonymous);

@@ -72,6 +72,8 @@ uint32_t two_status_flags(struct two *f);
 
 /* CB_GETATTR of f is out. Answers with this status, change and size. */
 void two_answer_getattr(struct two *f, uint32_t status, uint64_t change, uint64_t size);
+/* CB_LAYOUTRECALL of f with sid is out. Answers with this status. */
+void two_answer_layoutrecall(struct two *f, const struct nfs4_stateid *sid, uint32_t status);
 /* CB_RECALL of sid is out. Answers with this status. */
 void two_answer_recall(struct two *f, const struct nfs4_stateid *sid, uint32_t status);
 

@@ -68,6 +68,7 @@ static inline bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 	e->req.xid = e->xid;
 	e->req.cred.flavor = RPC_AUTH_SYS;
 	e->req.cred.uid = e->uid;
+	e->req.cred.gid = e->gid;
 	e->req.res_max = e->res_max ? e->res_max : sizeof(e->reply);
 	e->req.nsinks = e->nsinks;
 	memcpy(e->req.sink, e->sink, sizeof(e->sink));

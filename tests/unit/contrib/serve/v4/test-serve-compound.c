@@ -38,7 +38,7 @@ static void operations_have_their_place(void **state)
 	assert_int_equal(env_run(e, 2), NFS4ERR_OP_ILLEGAL);
 	env_expect(e, OP_ILLEGAL, NFS4ERR_OP_ILLEGAL);
 	env_begin(e, true);
-	nfs4_put_op(&e->args, OP_LAYOUTGET);
+	nfs4_put_op(&e->args, OP_GETDEVICELIST);
 	assert_int_equal(env_run(e, 2), NFS4ERR_NOTSUPP);
 }
 

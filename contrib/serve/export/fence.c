@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fence: the synthetic user and group that may use a file at a data server.
+ */
+#include "contrib/serve/export/fence.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/export/obj_table.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define NEW_NS (120 * NSEC_PER_SEC)
+
+static const char *attribute(void)
+{
+	return geteuid() == 0 ? "trusted." FENCE_NAME : "user." FENCE_NAME;
+}
+
+/* The random number of o; 0: none. */
+static int number(const struct obj *o, uint64_t *out)
+{
+	char path[OBJ_PATH_SIZE];
+	ssize_t n;
+	int r = 0;
+
+	*out = 0;
+	ident_suspend();
+	n = getxattr(obj_path(o, path), attribute(), out, sizeof(*out));
+	if (n < 0 && errno != ENODATA && errno != EOPNOTSUPP)
+		r = -errno;
+	ident_resume();
+	return r;
+}
+
+int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *ids)
+{
+	static const char what[8] = "fence";
+	uint64_t said[3] = {0, htole64(o->id.ino), 0}, sum;
+	int r = number(o, &said[2]);
+
+	if (r < 0)
+		return r;
+	memcpy(&said[0], what, sizeof(what));
+	sum = handle_siphash(t->key, said, sizeof(said));
+	ids->uid = 1u << 30 | (sum & 0x3fffffff);
+	ids->gid = 1u << 30 | (sum >> 32 & 0x3fffffff);
+	return 0;
+}
+
+void fence_raise(struct obj *o)
+{
+	char path[OBJ_PATH_SIZE];
+	uint64_t n = 0;
+	int r = 0;
+
+	atomic_store_explicit(&o->fenced_ns, clock_coarse_ns(), memory_order_relaxed);
+	ident_suspend();
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n) ||
+		setxattr(obj_path(o, path), attribute(), &n, sizeof(n), 0) != 0)
+		r = errno;
+	ident_resume();
+	if (r)
+		log_error("a file cannot be fenced: a client that has not given its layout back "
+			  "can go on at the data servers: setxattr of %s: %s",
+			attribute(), strerror(r));
+}
+
+bool fence_is_new(const struct obj *o)
+{
+	uint64_t at = atomic_load_explicit(&o->fenced_ns, memory_order_relaxed);
+
+	return at && clock_age(clock_coarse_ns(), at) < NEW_NS;
+}
+
+int fence_admit(
+	const struct obj_table *t, const struct obj *o, const struct rpc_cred *cred, bool write)
+{
+	struct rpc_cred owner = {.flavor = RPC_AUTH_SYS};
+	struct fence_ids ids;
+	struct statx st;
+	int r = fence_ids(t, o, &ids);
+
+	if (r == 0)
+		r = obj_stat(o, &st);
+	if (r < 0)
+		return r;
+	if (cred->flavor != RPC_AUTH_SYS ||
+		(cred->uid != ids.uid && (write || cred->gid != ids.gid)))
+		return -EACCES;
+	owner.uid = st.stx_uid;
+	owner.gid = st.stx_gid;
+	return ident_assume(&owner) < 0 ? -EACCES : 0;
+}
