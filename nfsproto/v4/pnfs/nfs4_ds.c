@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "nfsproto/wire/nfs3_xdr.h"
+#include "nfsproto/wire/nfs4_netaddr.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/log.h"
 
@@ -21,77 +22,38 @@
 
 /* --- addresses ----------------------------------------------------------------------------- */
 
-static bool is(const struct nfs_name *n, const char *s)
+/* Is the address a single host? Notes its name, too. */
+static bool one_host(struct nfs4_ds_place *p)
 {
-	return n->len == strlen(s) && !memcmp(n->s, s, n->len);
-}
-
-/* Splits "h.h.h.h.p.p" into the host, a string, and the port. */
-static bool split(const struct nfs_name *addr, char *host, size_t size, uint16_t *port)
-{
-	unsigned hi, lo;
-	char text[96], *dot;
-	int end = 0;
-
-	if (addr->len >= sizeof(text) || memchr(addr->s, '\0', addr->len))
-		return false;
-	memcpy(text, addr->s, addr->len);
-	text[addr->len] = '\0';
-	dot = strrchr(text, '.');
-	if (!dot)
-		return false;
-	*dot = ' ';
-	dot = strrchr(text, '.');
-	if (!dot || strspn(dot + 1, "0123456789 ") != strlen(dot + 1) ||
-		sscanf(dot + 1, "%3u %3u%n", &hi, &lo, &end) != 2 || dot[1 + end] || hi > 255 ||
-		lo > 255)
-		return false;
-	*dot = '\0';
-	*port = (uint16_t)(hi << 8 | lo);
-	return *port && snprintf(host, size, "%s", text) < (int)size;
-}
-
-static bool set_v4(struct nfs4_ds_place *p, const char *host, uint16_t port)
-{
-	struct sockaddr_in *in = (struct sockaddr_in *)&p->ss;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&p->ss;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&p->ss;
+	char host[INET6_ADDRSTRLEN];
 	uint32_t ip;
 
-	in->sin_family = AF_INET;
-	in->sin_port = htons(port);
+	if (p->ss.ss_family == AF_INET6) {
+		p->len = sizeof(*in6);
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+		snprintf(p->name, sizeof(p->name), "[%s]:%u", host, ntohs(in6->sin6_port));
+		return !IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) &&
+		       !IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
+	}
 	p->len = sizeof(*in);
-	if (inet_pton(AF_INET, host, &in->sin_addr) != 1)
-		return false;
+	inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+	snprintf(p->name, sizeof(p->name), "%s:%u", host, ntohs(in->sin_port));
 	ip = ntohl(in->sin_addr.s_addr);
-	snprintf(p->name, sizeof(p->name), "%s:%u", host, port);
-	return ip >> 24 != 0 && ip >> 28 < 0xe; /* neither "any" nor a group */
-}
-
-static bool set_v6(struct nfs4_ds_place *p, const char *host, uint16_t port)
-{
-	struct sockaddr_in6 *in = (struct sockaddr_in6 *)&p->ss;
-
-	in->sin6_family = AF_INET6;
-	in->sin6_port = htons(port);
-	p->len = sizeof(*in);
-	if (inet_pton(AF_INET6, host, &in->sin6_addr) != 1)
-		return false;
-	snprintf(p->name, sizeof(p->name), "[%s]:%u", host, port);
-	return !IN6_IS_ADDR_UNSPECIFIED(&in->sin6_addr) && !IN6_IS_ADDR_MULTICAST(&in->sin6_addr);
+	return ip >> 24 != 0 && ip >> 28 < 0xe;
 }
 
 bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma)
 {
-	char host[INET6_ADDRSTRLEN];
-	uint16_t port;
+	bool is_rdma;
 
 	*p = (struct nfs4_ds_place){.proto = RPC_TCP};
-	if (is(&a->netid, "rdma") || is(&a->netid, "rdma6"))
+	if (!nfs4_netaddr_parse(a, &p->ss, &is_rdma))
+		return false;
+	if (is_rdma)
 		p->proto = rdma;
-	else if (!is(&a->netid, "tcp") && !is(&a->netid, "tcp6"))
-		return false;
-	if (!split(&a->addr, host, sizeof(host), &port))
-		return false;
-	return a->netid.s[a->netid.len - 1] == '6' ? set_v6(p, host, port) : set_v4(p, host, port);
+	return one_host(p);
 }
 
 /* --- the connection ------------------------------------------------------------------------ */

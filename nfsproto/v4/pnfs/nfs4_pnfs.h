@@ -5,8 +5,8 @@
  *
  * A metadata server gives out layouts, which tell where the data of a file is. READs and WRITEs of
  * open files then go straight to data servers. All else, and all in trouble, goes through the
- * metadata server. Large I/O waits for the pNFS thread to ask for a layout, and so does I/O that has
- * failed at a data server for the layout to be returned.
+ * metadata server. Large I/O waits for the pNFS thread to ask for a layout, and so does I/O that
+ * has failed at a data server for the layout to be returned.
  *
  * The files of pnfs, from below. Each calls only files above it in this list:
  *

@@ -75,7 +75,9 @@ void nfs4_segment_finish(struct nfs4_segment *s)
 /* The last byte of s. */
 static uint64_t last_of(const struct nfs4_segment *s)
 {
-	return s->length - 1 > UINT64_MAX - s->offset ? UINT64_MAX : s->offset + (s->length - 1);
+	if (s->length == NFS4_LENGTH_EOF || s->length - 1 > UINT64_MAX - s->offset)
+		return UINT64_MAX;
+	return s->offset + (s->length - 1);
 }
 
 bool nfs4_segments_overlap(const struct nfs4_segment *a, const struct nfs4_segment *b)
