@@ -200,7 +200,7 @@ static int walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct 
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
 	s->u.fsinfo.mask = nfs4_bits_info();
-	if (c->srv->gives_layouts)
+	if (c->srv->roles_given & EXCHGID4_FLAG_USE_PNFS_MDS)
 		nfs4_bit_set(&s->u.fsinfo.mask, FATTR4_FS_LAYOUT_TYPES);
 	return nfs4_mount_run(c, s, NFS4_K_FSINFO, ms);
 }

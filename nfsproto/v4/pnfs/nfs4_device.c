@@ -23,11 +23,15 @@ static uint32_t io_size(uint32_t n)
 static bool choose_version(struct nfs4_device_info *i, const struct nfs4_ff_device *d)
 {
 	for (unsigned v = 0; v < d->nversions && v < NFS4_TARGET_FHS; v++) {
-		if (d->version[v].version != 3)
+		const struct nfs4_ff_version *is = &d->version[v];
+
+		if (is->version != 3 && (is->version != 4 || is->minor < 1 || is->minor > 2))
 			continue;
 		i->version = v;
-		i->rsize = io_size(d->version[v].rsize);
-		i->wsize = io_size(d->version[v].wsize);
+		i->minor = is->version == 4 ? is->minor : 0;
+		i->tight = is->version == 4 && is->tight;
+		i->rsize = io_size(is->rsize);
+		i->wsize = io_size(is->wsize);
 		return true;
 	}
 	return false;
@@ -111,9 +115,9 @@ static struct nfs4_ds *server_of(struct nfs4_devices *d, const struct nfs4_devic
 	struct nfs4_ds *ds;
 
 	LIST_FOREACH (ds, &d->servers, link)
-		if (same_place(&ds->place[0], &i->place[0]))
+		if (ds->minor == i->minor && same_place(&ds->place[0], &i->place[0]))
 			return ds;
-	ds = d->nservers < NFS4_DS_MAX ? nfs4_ds_new(i->place, i->nplaces) : NULL;
+	ds = d->nservers < NFS4_DS_MAX ? nfs4_ds_new(i->place, i->nplaces, i->minor) : NULL;
 	if (!ds)
 		return NULL;
 	d->nservers++;
@@ -129,7 +133,7 @@ struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_d
 	if (!ds)
 		return NULL;
 	if (dev && dev->ds == ds && dev->version == i->version && dev->rsize == i->rsize &&
-		dev->wsize == i->wsize) {
+		dev->wsize == i->wsize && dev->tight == i->tight) {
 		dev->stale = false;
 		return dev;
 	}
@@ -141,6 +145,7 @@ struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_d
 	dev->version = i->version;
 	dev->rsize = i->rsize;
 	dev->wsize = i->wsize;
+	dev->tight = i->tight;
 	d->n++;
 	LIST_INSERT_HEAD(&d->list, dev, link);
 	if (old) {

@@ -5,8 +5,8 @@
  * 4).
  *
  * A device is asked for once (GETDEVICEINFO), and again after I/O there has failed. Devices with
- * the same first address share a data server. Devices and data servers stay until the end of the
- * mount, and their number is bounded.
+ * the same first address and version share a data server. Devices and data servers stay until the
+ * end of the mount, and their number is bounded.
  *
  * One thread owns all lists. A device that has been found is constant, so any thread may follow a
  * pointer to it.
@@ -28,6 +28,7 @@ struct nfs4_device {
 	struct nfs4_ds *ds;
 	unsigned version; /* the number of its version, and so of its handles */
 	uint32_t rsize, wsize;
+	bool tight; /* the data server knows the stateids and users of the metadata server */
 };
 
 /* What a GETDEVICEINFO has told. */
@@ -35,8 +36,9 @@ struct nfs4_device_info {
 	struct nfs4_deviceid id; /* in */
 	/* out */
 	int error; /* 0, -EBADMSG (malformed), or -EOPNOTSUPP: no address or no version of use */
-	unsigned version;
+	unsigned version, minor; /* minor: of NFSv4; 0: NFSv3 */
 	uint32_t rsize, wsize;
+	bool tight;
 	unsigned nplaces;
 	struct nfs4_ds_place place[NFS4_DS_PLACES];
 };

@@ -58,12 +58,13 @@ bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum r
 
 /* --- the connection ------------------------------------------------------------------------ */
 
-struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n)
+struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n, unsigned minor)
 {
 	struct nfs4_ds *ds = calloc(1, sizeof(*ds));
 
 	if (!ds)
 		return NULL;
+	ds->minor = minor;
 	ds->nplaces = n < NFS4_DS_PLACES ? n : NFS4_DS_PLACES;
 	memcpy(ds->place, place, ds->nplaces * sizeof(*place));
 	memcpy(ds->name, place[0].name, sizeof(ds->name));
@@ -78,6 +79,7 @@ struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds)
 		return NULL;
 	nfs4_ds_close(ds);
 	rpc_client_free(ds->rpc);
+	nfs4_ds_v4_free(ds->v4);
 	mutex_destroy(&ds->lock);
 	free(ds);
 	return NULL;
@@ -120,10 +122,16 @@ static void answers(void *ctx, bool yes)
 	log_ctrl("data server %s %s", ds->name, yes ? "answers" : "is silent");
 }
 
-bool nfs4_ds_connect(struct nfs4_ds *ds, const struct rpc_client_params *common, struct err *e)
+static unsigned timeo_ms(const struct rpc_client_params *rp)
 {
-	struct rpc_client_params rp = *common;
-	struct rpc_client *rpc = NULL;
+	return rp->timeo_ms && rp->timeo_ms < NFS4_DS_TIMEO_MS ? rp->timeo_ms : NFS4_DS_TIMEO_MS;
+}
+
+static bool connect_v3(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
+	const struct nfs4_ds_common *common, struct err *e)
+{
+	struct rpc_client_params rp = common->rp;
+	struct rpc_client *rpc;
 
 	rp.prog = NFS3_PROGRAM;
 	rp.vers = NFS3_VERSION;
@@ -131,27 +139,81 @@ bool nfs4_ds_connect(struct nfs4_ds *ds, const struct rpc_client_params *common,
 	rp.soft = true;
 	rp.retrans = 1;
 	rp.first_ms = CONNECT_MS;
-	if (!rp.timeo_ms || rp.timeo_ms > NFS4_DS_TIMEO_MS)
-		rp.timeo_ms = NFS4_DS_TIMEO_MS;
+	rp.timeo_ms = timeo_ms(&common->rp);
 	rp.reconnected = reconnected;
 	rp.lost = lost;
 	rp.answers = answers;
 	rp.ctx = ds;
-	for (unsigned i = 0; i < ds->nplaces && !rpc; i++) {
+	rp.peer = p->ss;
+	rp.peer_len = p->len;
+	rp.proto = p->proto;
+	rp.peer_name = ds->name;
+	rpc = rpc_client_new(&rp, e);
+	/* release: a thread that sees rpc sees the name, too */
+	atomic_store_explicit(&ds->rpc, rpc, memory_order_release);
+	return rpc;
+}
+
+static bool connect_v4(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
+	const struct nfs4_ds_common *common, struct err *e)
+{
+	const struct rpc_client_params *rp = &common->rp;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&p->ss;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&p->ss;
+	bool is_v6 = p->ss.ss_family == AF_INET6;
+	char host[INET6_ADDRSTRLEN];
+	const struct nfs_mount_params m = {
+		.proto = p->proto,
+		.host = host,
+		.port = ntohs(is_v6 ? in6->sin6_port : in->sin_port),
+		.vers_major = 4,
+		.vers_minor = ds->minor,
+		.cred = common->cred,
+		.pool = rp->pool,
+		.connect_ms = CONNECT_MS,
+		.timeo_ms = timeo_ms(rp),
+		.retrans = 1,
+		.soft = true,
+		.rdma_versions = rp->rdma_versions,
+		.inline_size = rp->inline_size,
+		.credits = rp->credits,
+		.crc = rp->crc,
+	};
+	struct nfs4_ds_v4 *v4;
+
+	inet_ntop(p->ss.ss_family, is_v6 ? (const void *)&in6->sin6_addr : &in->sin_addr, host,
+		sizeof(host));
+	v4 = nfs4_ds_v4_new(&m, common->kinds, common->news, common->ctx, e);
+	atomic_store_explicit(&ds->v4, v4, memory_order_release); /* as above */
+	return v4;
+}
+
+bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, struct err *e)
+{
+	bool is = false;
+
+	for (unsigned i = 0; i < ds->nplaces && !is; i++) {
 		const struct nfs4_ds_place *p = &ds->place[i];
 
 		memcpy(ds->name, p->name, sizeof(ds->name));
-		rp.peer = p->ss;
-		rp.peer_len = p->len;
-		rp.proto = p->proto;
-		rp.peer_name = ds->name;
-		rpc = rpc_client_new(&rp, e);
+		is = ds->minor ? connect_v4(ds, p, common, e) : connect_v3(ds, p, common, e);
 	}
-	if (!rpc)
-		return false;
-	/* release: a thread that sees rpc sees the name, too */
-	atomic_store_explicit(&ds->rpc, rpc, memory_order_release);
-	return true;
+	return is;
+}
+
+bool nfs4_ds_is_up(const struct nfs4_ds *ds)
+{
+	const struct nfs4_ds_v4 *v4 = atomic_load_explicit(&ds->v4, memory_order_acquire);
+
+	if (v4)
+		return !atomic_load(&v4->lost);
+	return atomic_load_explicit(&ds->rpc, memory_order_acquire) && !atomic_load(&ds->lost);
+}
+
+void nfs4_ds_give_up(struct nfs4_ds *ds)
+{
+	if (ds->v4)
+		nfs4_ds_v4_give_up(ds->v4);
 }
 
 void nfs4_ds_close(struct nfs4_ds *ds)
@@ -160,61 +222,11 @@ void nfs4_ds_close(struct nfs4_ds *ds)
 	ds->closing = true;
 	mutex_unlock(&ds->lock);
 	cancel_all(ds);
+	if (ds->v4)
+		nfs4_ds_v4_close(ds->v4);
 }
 
 /* --- calls --------------------------------------------------------------------------------- */
-
-static void end(struct nfs4_ds_io *io, uint32_t status)
-{
-	io->status = status;
-	io->done(io);
-}
-
-/* The status of a call that ended without results. */
-static uint32_t status_of(int error)
-{
-	switch (error) {
-	case -ENOMEM:
-		return NFS4ERR_DELAY; /* this machine's trouble */
-	case -EACCES:
-		return NFS4ERR_ACCESS;
-	case -EPROTO:
-	case -EBADMSG:
-	case -EIO:
-	case -EMSGSIZE:
-		return NFS4ERR_IO;
-	default:
-		return NFS4ERR_NXIO;
-	}
-}
-
-static int get_read(struct nfs4_ds_io *io, const struct nfs3_read_res *r, struct xdr_in *x)
-{
-	uint32_t n;
-
-	if (rpc_call_take_sink(&io->call, x, 0, &n) || n != r->count || (n == 0 && !r->eof)) {
-		log_warn("data server %s: the answer to a READ of %u bytes at %llu is malformed: "
-			 "server bug",
-			io->ds->name, io->data.len, (unsigned long long)io->offset);
-		return -EBADMSG;
-	}
-	io->moved = io->call.moved;
-	io->count = n;
-	io->eof = r->eof;
-	return 0;
-}
-
-static int get_write(const struct nfs4_ds_io *io, const struct nfs3_write_res *r)
-{
-	if (r->count == io->data.len && r->committed == NFS_FILE_SYNC)
-		return 0;
-	if (r->count > io->data.len || r->committed != NFS_FILE_SYNC)
-		log_warn("data server %s: a WRITE of %u bytes at %llu was answered with %u bytes, "
-			 "stability %u: server bug",
-			io->ds->name, io->data.len, (unsigned long long)io->offset, r->count,
-			r->committed);
-	return -EBADMSG; /* the rest goes another way with the whole */
-}
 
 static uint32_t results(struct nfs4_ds_io *io, int error, struct xdr_in *x)
 {
@@ -225,11 +237,19 @@ static uint32_t results(struct nfs4_ds_io *io, int error, struct xdr_in *x)
 	if (!rc && nfs3_get_res(x, proc, &r))
 		rc = -EBADMSG;
 	if (rc)
-		return status_of(rc);
+		return nfs4_ds_io_status(rc);
 	if (r.u.status) /* the two versions number alike the errors of data */
 		return r.u.status;
-	rc = io->write ? get_write(io, &r.u.write) : get_read(io, &r.u.read, x);
-	return rc ? status_of(rc) : NFS4_OK;
+	if (io->write)
+		rc = nfs4_ds_io_wrote(io, r.u.write.count, r.u.write.committed);
+	else
+		rc = nfs4_ds_io_read(io, &io->call, x, r.u.read.eof);
+	if (!rc && !io->write && io->count != r.u.read.count) {
+		log_warn("data server %s: %u bytes of data came where a READ said %u: server bug",
+			io->name, io->count, r.u.read.count);
+		rc = -EBADMSG;
+	}
+	return rc ? nfs4_ds_io_status(rc) : NFS4_OK;
 }
 
 static void called(struct rpc_call *call, int error, struct xdr_in *res)
@@ -242,7 +262,7 @@ static void called(struct rpc_call *call, int error, struct xdr_in *res)
 	mutex_unlock(&io->ds->lock);
 	status = results(io, error, res);
 	rpc_call_finish(call);
-	end(io, status);
+	nfs4_ds_io_end(io, status);
 }
 
 static void put(struct nfs4_ds_io *io)
@@ -291,16 +311,21 @@ void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
 	int rc;
 
 	io->ds = ds;
+	io->name = ds->name;
 	io->count = 0;
 	io->eof = false;
 	io->moved = (struct seg_list){0};
 	if (!nfs4_ds_is_up(ds)) {
-		end(io, NFS4ERR_NXIO);
+		nfs4_ds_io_end(io, NFS4ERR_NXIO);
+		return;
+	}
+	if (ds->v4) {
+		nfs4_ds_v4_start(ds->v4, io);
 		return;
 	}
 	rc = rpc_call_init(&io->call, ds->rpc, ARGS_ROOM);
 	if (rc) {
-		end(io, status_of(rc));
+		nfs4_ds_io_end(io, nfs4_ds_io_status(rc));
 		return;
 	}
 	io->call.cred = io->cred;
@@ -309,7 +334,7 @@ void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
 	put(io);
 	if (!enter(ds, io)) {
 		rpc_call_finish(&io->call);
-		end(io, NFS4ERR_NXIO);
+		nfs4_ds_io_end(io, NFS4ERR_NXIO);
 		return;
 	}
 	rc = rpc_call_submit(&io->call);
@@ -319,5 +344,5 @@ void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
 	TAILQ_REMOVE(&ds->calls, io, link);
 	mutex_unlock(&ds->lock);
 	rpc_call_finish(&io->call);
-	end(io, status_of(rc));
+	nfs4_ds_io_end(io, nfs4_ds_io_status(rc));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ds: a data server: the connection to it, and READ and WRITE by NFSv3 (RFC 8435 section 2).
+ * nfs4_ds: a data server: the connection to it, and READ and WRITE by NFSv3, or by NFSv4.1 and 4.2
+ * (nfs4_ds_v4.h; RFC 8435 section 2).
  *
  *     NEW --connected--> UP <--> LOST (the transport connects again, with growing pauses)
  *
@@ -21,9 +22,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-#include "nfsproto/wire/nfs4_xdr.h"
-#include "transport/lock.h"
-#include "transport/rpc/rpc.h"
+#include "nfsproto/v4/pnfs/nfs4_ds_v4.h"
 
 #define NFS4_DS_PLACES	 4     /* addresses of one data server that are tried */
 #define NFS4_DS_TIMEO_MS 10000 /* or the mount's timeo, if shorter */
@@ -41,11 +40,19 @@ struct nfs4_ds_place {
  * False: malformed, of an unknown network, without a port, or no single host. */
 bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma);
 
-struct nfs4_ds_io;
+/* What all data servers of a mount have in common. */
+struct nfs4_ds_common {
+	struct rpc_client_params rp; /* of their connections */
+	struct rpc_cred cred;	     /* of sessions */
+	const struct nfs4_kind *kinds;
+	void (*news)(void *ctx); /* the owner is to call nfs4_ds_give_up(); any thread */
+	void *ctx;
+};
 
 struct nfs4_ds {
 	LIST_ENTRY(nfs4_ds) link; /* the owner's */
 	/* constant */
+	unsigned minor; /* of NFSv4; 0: NFSv3 */
 	unsigned nplaces;
 	struct nfs4_ds_place place[NFS4_DS_PLACES];
 
@@ -55,47 +62,32 @@ struct nfs4_ds {
 	uint64_t again_ns;
 	unsigned tries;
 
-	struct rpc_client *_Atomic rpc; /* NULL: NEW; constant from then on */
+	/* one of them: NULL: NEW; constant from then on */
+	struct rpc_client *_Atomic rpc;
+	struct nfs4_ds_v4 *_Atomic v4;
+	/* of NFSv3 */
 	atomic_bool lost;
 	struct mutex lock;
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_ds_io) calls; /* under way */
 	bool closing GUARDED_BY(lock);
 };
 
-/* A READ or WRITE at one data server. */
-struct nfs4_ds_io {
-	/* in */
-	bool write;
-	bool moves; /* a READ's data may stay elsewhere: rpc_call.moves */
-	uint64_t offset;
-	struct seg_list data; /* the bytes to write, or the place for the bytes read */
-	struct nfs_fh fh;
-	struct rpc_cred cred;
-	void (*done)(struct nfs4_ds_io *io);
-	void *ctx;
-	/* out */
-	uint32_t status; /* nfsstat4. NFS4ERR_NXIO: no answer. NFS4ERR_DELAY: not now */
-	uint32_t count;	 /* a READ's; a WRITE has written all */
-	bool eof;
-	struct seg_list moved; /* as rpc_call.moved */
-	/* the data server's */
-	struct nfs4_ds *ds;
-	struct rpc_call call;
-	TAILQ_ENTRY(nfs4_ds_io) link;
-};
-
-/* A data server with these n places, at least one; not connected. NULL: no memory. */
-struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n);
+/* A data server with these n places, at least one; not connected. minor: 1 or 2 of NFSv4, or 0:
+ * NFSv3. NULL: no memory. */
+struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n, unsigned minor);
 /* Ends the calls under way and the connection. Not from done. Accepts NULL, returns NULL. */
 struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds);
-/* Connects, if ds is NEW. common: the parameters of all connections of the mount. Blocks for some
- * seconds, at most until common->abort_fd is readable. False: *e tells why not. */
-bool nfs4_ds_connect(struct nfs4_ds *ds, const struct rpc_client_params *common, struct err *e);
-/* Is ds UP? Any thread. */
-static inline bool nfs4_ds_is_up(const struct nfs4_ds *ds)
+/* Connects ds, which is NEW. Blocks for some seconds; with NFSv3 at most until common->rp.abort_fd
+ * is readable. False: *e tells why not. */
+bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, struct err *e);
+static inline bool nfs4_ds_is_new(const struct nfs4_ds *ds)
 {
-	return atomic_load_explicit(&ds->rpc, memory_order_acquire) && !atomic_load(&ds->lost);
+	return !ds->rpc && !ds->v4;
 }
+/* Is ds UP? Any thread. */
+bool nfs4_ds_is_up(const struct nfs4_ds *ds);
+/* Ends the calls of a connection that was lost. The owner. */
+void nfs4_ds_give_up(struct nfs4_ds *ds);
 /* Starts io, whose inputs are set. done is called exactly once, perhaps before this function
  * returns. */
 void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io);

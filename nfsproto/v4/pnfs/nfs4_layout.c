@@ -25,7 +25,7 @@ void nfs4_layouts_init(struct nfs4_layouts *t)
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
 	t->n = t->forgets = 0;
-	t->closed = false;
+	t->closed = t->poked = false;
 }
 
 static void drop_segments_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
@@ -116,6 +116,14 @@ static void drop_locked(struct nfs4_layout_held *l, bool forgotten) REQUIRES(NFS
 	l->held = false;
 	l->going = true;
 	queue_locked(l);
+}
+
+void nfs4_layouts_poke(struct nfs4_layouts *t)
+{
+	mutex_lock(&t->lock);
+	t->poked = true;
+	pthread_cond_signal(&t->wake);
+	mutex_unlock(&t->lock);
 }
 
 void nfs4_layouts_close(struct nfs4_layouts *t)

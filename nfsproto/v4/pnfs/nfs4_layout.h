@@ -23,8 +23,8 @@
  *
  * Threads and the lock. The pNFS thread (nfs4_pnfs.h) makes all calls about layouts, and it alone
  * frees a layout. Other threads leave work for it. `lock` guards the table and all layouts; it is
- * taken after cb.lock, and before slots.lock. Invariant: a layout with I/O under way (nios) is not
- * returned and not freed.
+ * taken after cb.lock, also a data server's, and before slots.lock. Invariant: a layout with I/O
+ * under way (nios) is not returned and not freed.
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
@@ -53,6 +53,7 @@ struct nfs4_layouts {
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_held) queue;
 	unsigned n GUARDED_BY(lock);
 	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
+	bool poked GUARDED_BY(lock);	   /* a data server has news */
 	bool closed GUARDED_BY(lock);	   /* no layout is used or wanted any more */
 };
 
@@ -91,6 +92,8 @@ struct nfs4_layout_held {
 void nfs4_layouts_init(struct nfs4_layouts *t);
 /* No I/O is under way, and the pNFS thread has ended. */
 void nfs4_layouts_finish(struct nfs4_layouts *t);
+/* Has the pNFS thread look at the data servers. Any thread. */
+void nfs4_layouts_poke(struct nfs4_layouts *t) EXCLUDES(t->lock);
 /* From now on no I/O uses a layout. */
 void nfs4_layouts_close(struct nfs4_layouts *t) EXCLUDES(t->lock);
 

@@ -44,7 +44,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	const struct nfs4_device *d = t->device;
 	struct part *p;
 
-	if (!d || !nfs4_ds_is_up(d->ds) || d->version >= t->nfh || !t->numeric)
+	if (!d || !nfs4_ds_is_up(d->ds) || d->version >= t->nfh || (!t->numeric && !d->tight))
 		return false;
 	if (x->n == x->room) {
 		unsigned room = x->room ? 2 * x->room : 1;
@@ -65,7 +65,10 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	p->io.offset = x->offset + at;
 	p->io.data = seg_list_cut(x->data, at, len);
 	p->io.fh = t->fh[d->version];
-	p->io.cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = t->uid, .gid = t->gid};
+	p->io.stateid = t->stateid;
+	p->io.cred =
+		d->tight ? x->op->cred
+			 : (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = t->uid, .gid = t->gid};
 	return true;
 }
 

@@ -38,7 +38,8 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 /* The device with that ID, asked for if need be; NULL: of no use now. */
 static struct nfs4_device *device_of(struct nfs4_pnfs *p, const struct nfs4_deviceid *id)
 {
-	struct nfs4_getdeviceinfo g = {.rdma = p->rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA};
+	struct nfs4_getdeviceinfo g = {
+		.rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA};
 	struct nfs4_device *d = nfs4_devices_find(&p->devices, id);
 	struct nfs4_sync s;
 	int rc;
@@ -56,9 +57,9 @@ static struct nfs4_device *device_of(struct nfs4_pnfs *p, const struct nfs4_devi
 	if (g.info.error) {
 		log_warn("%s: a device of a layout %s: its data goes through the metadata server",
 			p->c->srv->name,
-			g.info.error == -EBADMSG
-				? "is malformed (server bug)"
-				: "has no address over tcp or rdma, or does not serve NFSv3");
+			g.info.error == -EBADMSG ? "is malformed (server bug)"
+						 : "has no address over tcp or rdma, or no version "
+						   "of NFS that is spoken here");
 		return NULL;
 	}
 	d = nfs4_devices_add(&p->devices, &g.info);
@@ -76,7 +77,7 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 	struct nfs4_ds *ds;
 
 	LIST_FOREACH (ds, &p->devices.servers, link) {
-		if (ds->rpc)
+		if (!nfs4_ds_is_new(ds))
 			continue;
 		if (ds->again_ns <= now)
 			break;
@@ -85,7 +86,7 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 	}
 	if (!ds)
 		return false;
-	if (nfs4_ds_connect(ds, &p->rp, &e)) {
+	if (nfs4_ds_connect(ds, &p->common, &e)) {
 		log_info("%s: data server %s is connected", p->c->srv->name, ds->name);
 		return true;
 	}
@@ -318,12 +319,15 @@ static void *pnfs_main(void *arg)
 		uint64_t now = clock_ns(), next = now + IDLE_NS;
 		bool more;
 
+		t->poked = false;
 		mutex_unlock(&t->lock);
+		LIST_FOREACH (ds, &p->devices.servers, link)
+			nfs4_ds_give_up(ds);
 		if (l)
 			work_on(p, l);
 		more = l || connect_one(p, now, &next);
 		mutex_lock(&t->lock);
-		if (!more && !t->closed && TAILQ_EMPTY(&t->queue))
+		if (!more && !t->closed && !t->poked && TAILQ_EMPTY(&t->queue))
 			nfs4_state_wait_locked(&t->wake, &t->lock, next);
 	}
 	mutex_unlock(&t->lock);
@@ -341,6 +345,13 @@ static struct nfs4_pnfs *pnfs_of(struct nfs4_client *c)
 	return atomic_load_explicit(&c->pnfs, memory_order_acquire);
 }
 
+static void ds_news(void *ctx)
+{
+	struct nfs4_pnfs *p = ctx;
+
+	nfs4_layouts_poke(&p->layouts);
+}
+
 int nfs4_pnfs_begin(struct nfs4_client *c)
 {
 	struct nfs4_pnfs *p = calloc(1, sizeof(*p));
@@ -355,13 +366,19 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 		free(p);
 		return rc;
 	}
-	p->rp = c->srv->rp;
-	p->rp.choice = NULL;
-	p->rp.nchoice = 0;
-	p->rp.paths = NULL;
-	p->rp.cb_service = NULL;
-	p->rp.cb_prog = 0;
-	p->rp.abort_fd = p->abort_fd;
+	p->common = (struct nfs4_ds_common){
+		.rp = c->srv->rp,
+		.cred = c->cred,
+		.kinds = c->srv->kinds,
+		.news = ds_news,
+		.ctx = p,
+	};
+	p->common.rp.choice = NULL;
+	p->common.rp.nchoice = 0;
+	p->common.rp.paths = NULL;
+	p->common.rp.cb_service = NULL;
+	p->common.rp.cb_prog = 0;
+	p->common.rp.abort_fd = p->abort_fd;
 	nfs4_layouts_init(&p->layouts);
 	nfs4_devices_init(&p->devices);
 	rc = pthread_create(&p->thread, NULL, pnfs_main, p);

@@ -27,8 +27,8 @@
 #include "nfsproto/v4/pnfs/nfs4_layout.h"
 
 struct nfs4_pnfs {
-	struct nfs4_client *c;	     /* constant, as rp is */
-	struct rpc_client_params rp; /* of all connections to data servers */
+	struct nfs4_client *c;	      /* constant, as common is */
+	struct nfs4_ds_common common; /* of all connections to data servers */
 	struct nfs4_layouts layouts;
 	struct nfs4_devices devices; /* the thread's */
 	int abort_fd;		     /* readable: no connection is wanted any more */

@@ -171,7 +171,7 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = cb_recall(run, &a->u.recall);
 	else if (a->op == OP_CB_RECALL_ANY)
 		status = cb_recall_any(run, &a->u.recall_any);
-	else if (a->op == OP_CB_LAYOUTRECALL && run->srv->pnfs)
+	else if (a->op == OP_CB_LAYOUTRECALL && (run->srv->roles & EXCHGID4_FLAG_USE_PNFS_MDS))
 		status = cb_layoutrecall(run, &a->u.layoutrecall);
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		TAILQ_FOREACH (u, &run->srv->users, link)

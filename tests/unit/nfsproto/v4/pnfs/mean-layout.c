@@ -90,6 +90,8 @@ static uint32_t do_device(
 		.addrs = {.n = 1},
 		.nversions = 1,
 		.version[0] = {.version = l->version ? l->version : 3,
+			.minor = l->minor,
+			.tight = l->tight,
 			.rsize = 1 << 20,
 			.wsize = 1 << 20},
 	};

@@ -23,7 +23,8 @@ struct mean_layouts {
 	uint16_t port[MEAN_DEVICES];
 	const char *netid, *host; /* NULL: "tcp", "127.0.0.1" */
 	const char *user;	  /* NULL: "1000" */
-	uint32_t version;	  /* of the devices; 0: 3 */
+	uint32_t version, minor;  /* of the devices; 0: 3 */
+	bool tight;		  /* stateids and users are those of the metadata server */
 	bool return_on_close;
 	uint64_t second; /* not 0: the layout has a second segment, from here on */
 	bool overlaps;	 /* the first segment reaches beyond the beginning of the second */
