@@ -515,6 +515,8 @@ static const struct opt opts[] = {
 	WORD("delegations", delegations, delegation_words, "read, write or none", .only = OPTION_FOR_V4),
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "a count from 1 to 16"},
 	{.name = "max_connect", .arg = NEED_ARG, .fn = set_max_connect, .want = "a count from 1 to 16", .only = OPTION_FOR_V4},
+	FLAG("migration", migration, true, .only = OPTION_FOR_V4),
+	FLAG("nomigration", migration, false, .only = OPTION_FOR_V4),
 	FLAG("referrals", referrals, true, .only = OPTION_FOR_V4),
 	FLAG("noreferrals", referrals, false, .only = OPTION_FOR_V4),
 	UINT("cache_size", cache_size, 16 * MIB, 1ull << 40, 1, "16M or more, such as 256M or 2G"),
@@ -547,12 +549,12 @@ static const struct opt opts[] = {
 
 	FLAG("sloppy", sloppy, true),
 	SUITS("nosoftreval"), SUITS("intr"), SUITS("cto"), SUITS("resvport"), SUITS("nosharecache"), SUITS("nofsc"),
-	SUITS("acl"), SUITS("notrunkdiscovery"), SUITS("nomigration"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
+	SUITS("acl"), SUITS("notrunkdiscovery"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
 	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus, .want = "none or force"},
 	UNUSED("softreval", NO_ARG), UNUSED("nointr", NO_ARG),
 	UNUSED("nocto", NO_ARG), UNUSED("noresvport", NO_ARG), UNUSED("sharecache", NO_ARG), UNUSED("fsc", MAYBE_ARG),
 	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG),
-	UNUSED("migration", NO_ARG), UNUSED("clientaddr", NEED_ARG), UNUSED("namlen", NEED_ARG), UNUSED("bsize", NEED_ARG),
+	UNUSED("clientaddr", NEED_ARG), UNUSED("namlen", NEED_ARG), UNUSED("bsize", NEED_ARG),
 	UNUSED("posix", NO_ARG), UNUSED("alignwrite", NO_ARG), UNUSED("fatal_neterrors", NEED_ARG),
 
 	FLAG("default_permissions", default_permissions, true),

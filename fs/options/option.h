@@ -68,6 +68,7 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned nconnect, max_connect; /* 0: not given */
+	bool migration;			/* the mount moves with its file system to another server */
 	bool referrals; /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */

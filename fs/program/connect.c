@@ -141,6 +141,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.retrans = o->retrans,
 		.nconnect = o->nconnect,
 		.max_connect = o->max_connect,
+		.migration = o->migration,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
 		.mountpoint = mountpoint,

@@ -27,17 +27,16 @@ void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, con
 		(unsigned)geteuid());
 }
 
-static unsigned default_port(const struct nfs_mount_params *p)
+uint16_t nfs_usual_port(enum rpc_proto proto)
 {
-	if (p->port)
-		return p->port;
-	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
+	return proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
 }
 
 unsigned nfs_addresses(
 	const struct nfs_mount_params *p, struct dial_addr out[DIAL_ADDRS_MAX], struct err *e)
 {
-	return nfs_address_find(p->host, p->family, (uint16_t)default_port(p), out, e);
+	return nfs_address_find(
+		p->host, p->family, p->port ? p->port : nfs_usual_port(p->proto), out, e);
 }
 
 /* Keeps the untried addresses. Returns their number. */

@@ -16,6 +16,8 @@
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 
+/* The port of NFS servers for a transport. */
+uint16_t nfs_usual_port(enum rpc_proto proto);
 /* The addresses of p->host, with the port of the mount, as nfs_address_find(). */
 unsigned nfs_addresses(
 	const struct nfs_mount_params *p, struct dial_addr out[DIAL_ADDRS_MAX], struct err *e);

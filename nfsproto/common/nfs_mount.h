@@ -123,6 +123,7 @@ struct nfs_mount_params {
 	 * 0:
 	 * 1 */
 	unsigned nconnect, max_connect;
+	bool migration; /* v4: the mount moves with its file system to another server */
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;

@@ -60,6 +60,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	c->cred = p->cred;
 	c->connect_ms = p->connect_ms;
 	c->read_plus = p->read_plus;
+	c->migrates = p->migration;
 	mutex_init(&c->lock);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);

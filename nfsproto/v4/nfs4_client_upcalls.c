@@ -18,6 +18,7 @@
 #include "nfsproto/v4/mount/nfs4_names.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/mount/nfs4_open_recover.h"
+#include "nfsproto/v4/nfs4_move.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
@@ -84,6 +85,9 @@ static enum nfs_outcome up_failed(
 			return nfs_failed(op, -EINVAL);
 		return nfs4_names_wanted(c, op) ? NFS_LATER : NFS_AGAIN;
 	case NFS4ERR_MOVED:
+		if ((op->type != NFS_LOOKUP || op->be.v4.kind == NFS4_K_LOCATIONS) &&
+			nfs4_move_waits(c, op, ms))
+			return NFS_RECOVER;
 		return nfs4_moved_ask(c, op) ? NFS_AGAIN : nfs_failed(op, -EREMOTE);
 	case NFS4ERR_BAD_STATEID:
 	case NFS4ERR_STALE_STATEID:
@@ -121,7 +125,8 @@ static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
 
-	return nfs4_deleg_poll(c, now, next) || nfs4_lock_poll(c, now, next);
+	return nfs4_move_poll(c, now, next) || nfs4_deleg_poll(c, now, next) ||
+	       nfs4_lock_poll(c, now, next);
 }
 
 static void up_reclaim(struct nfs4_user *u)
@@ -129,6 +134,8 @@ static void up_reclaim(struct nfs4_user *u)
 	struct nfs4_client *c = nfs4_client_of(u);
 
 	nfs4_pnfs_forget(c);
+	if (nfs4_move_instead(c))
+		return;
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
 	mutex_lock(&c->lock);
 	/* the restarted server may give the stateid of an old copy to a new one */

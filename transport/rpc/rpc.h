@@ -258,6 +258,9 @@ struct rpc_client_info {
  * ones the client notices such a restart in time, as far as the transport has the means. Any
  * thread, any number of times. */
 void rpc_client_lease(struct rpc_client *c, unsigned s);
+/* The server has moved to the address `to`: the connection ends, and further ones are made to that
+ * address. Calls under way are sent again there. Any thread. */
+void rpc_client_redirect(struct rpc_client *c, const struct dial_addr *to);
 /* How c is connected at the moment. Any thread. */
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out);
 

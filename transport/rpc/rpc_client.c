@@ -197,6 +197,29 @@ static bool want_any(struct rpc_client *c, struct rpc_call *call, uint64_t now)
 	return true;
 }
 
+/* Takes the address of rpc_client_redirect(). An attempt to connect reads the address, so one that
+ * runs ends first. */
+static void client_follow(struct rpc_client *c)
+{
+	struct rpc_xprt *x = client_xprt(c);
+	bool redirected;
+
+	if (c->connector.running)
+		return;
+	mutex_lock(&c->table.lock);
+	redirected = c->redirected;
+	if (redirected) {
+		c->p.peer = c->to.ss;
+		c->p.peer_len = c->to.len;
+		c->redirected = false;
+	}
+	mutex_unlock(&c->table.lock);
+	if (redirected && x)
+		x->ops->shutdown(x);
+	else if (redirected)
+		c->connector.retry_at = 0;
+}
+
 /* Answers the wishes of other threads. Returns false when the client is to end. */
 static bool client_attend(struct rpc_client *c)
 {
@@ -211,6 +234,7 @@ static bool client_attend(struct rpc_client *c)
 	mutex_unlock(&c->table.lock);
 	if (closing)
 		return false;
+	client_follow(c);
 	c->next_check = 0;
 	while ((call = client_pick(c, &at, want_cancelled, 0)))
 		client_fail(c, call, -ECANCELED);
@@ -328,10 +352,11 @@ static void client_progress_down(struct rpc_client *c)
 		return; /* another reader was faster */
 	if (!rpc_connector_collect(&c->connector, &x))
 		return;
-	if (x) {
+	if (x)
 		client_came_up(c, x);
+	client_follow(c);
+	if (x)
 		return;
-	}
 	log_ctrl("server %s: %s", c->peer_name, c->connector.err.msg);
 	client_not_responding(c);
 }
@@ -470,6 +495,15 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 	pthread_join(c->thread, NULL);
 	client_release(c);
 	return NULL;
+}
+
+void rpc_client_redirect(struct rpc_client *c, const struct dial_addr *to)
+{
+	mutex_lock(&c->table.lock);
+	c->to = *to;
+	c->redirected = true;
+	client_wake_locked(c);
+	mutex_unlock(&c->table.lock);
 }
 
 void rpc_client_lease(struct rpc_client *c, unsigned s)

@@ -26,6 +26,8 @@ struct rpc_client {
 	struct rpc_table table;
 	struct rpc_xprt *xprt GUARDED_BY(table.lock);
 	bool closing GUARDED_BY(table.lock);
+	bool redirected GUARDED_BY(table.lock); /* connections go to `to` from now on */
+	struct dial_addr to GUARDED_BY(table.lock);
 	unsigned lease_s GUARDED_BY(table.lock);	/* rpc_client_lease(); 0: not told */
 	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
 	atomic_bool up;	       /* there is a connection; the progress thread's to change */

@@ -185,27 +185,56 @@ static struct rpc_server *start(
 	return rpc_server_new(&p, e);
 }
 
-/* Begins the grace period. A record of clients belongs to a directory served at certain ports. */
-static void begin(struct serve *sv, const struct options *o, const struct life_memory *m,
-	struct rpc_server *const *servers)
+/* The record of the clients of a directory that is served at certain ports. */
+static void clients_path(struct serve *sv, const struct life_memory *m, const struct listen_at *at,
+	const unsigned *port, unsigned n, char *path, size_t size)
 {
-	uint8_t place[HANDLE_MAX + OPTIONS_MAX_LISTEN * (sizeof(o->listen[0].host) + 2)] = {0};
+	uint8_t place[HANDLE_MAX + OPTIONS_MAX_LISTEN * (sizeof(at->host) + 2)] = {0};
 	struct obj *root = obj_root(sv->objs);
-	char path[PATH_MAX + 32];
-	size_t n = HANDLE_MAX;
+	size_t len = HANDLE_MAX;
 
 	obj_handle(sv->objs, root, place);
 	obj_unref(sv->objs, root);
-	for (unsigned i = 0; i < o->nlisten; i++) {
-		unsigned port = rpc_server_port(servers[i]);
-
-		memcpy(place + n, o->listen[i].host, strlen(o->listen[i].host));
-		n += sizeof(o->listen[i].host);
-		place[n++] = (uint8_t)(port >> 8);
-		place[n++] = (uint8_t)port;
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(place + len, at[i].host, strlen(at[i].host));
+		len += sizeof(at[i].host);
+		place[len++] = (uint8_t)(port[i] >> 8);
+		place[len++] = (uint8_t)port[i];
 	}
-	snprintf(path, sizeof(path), "%s/clients-%016" PRIx64, m->dir,
-		handle_siphash(m->key, place, n));
+	snprintf(path, size, "%s/clients-%016" PRIx64, m->dir, handle_siphash(m->key, place, len));
+}
+
+/* The record of the server that --takes-over names becomes this server's. */
+static void take_clients(
+	struct serve *sv, const struct options *o, const struct life_memory *m, const char *path)
+{
+	unsigned port[OPTIONS_MAX_LISTEN];
+	char former[PATH_MAX + 32];
+
+	if (!o->nformer)
+		return;
+	for (unsigned i = 0; i < o->nformer; i++)
+		port[i] = listen_port(&o->former[i]);
+	clients_path(sv, m, o->former, port, o->nformer, former, sizeof(former));
+	if (rename(former, path))
+		log_always_warn("--takes-over: there is no record of the clients of a server at "
+				"%s:%u beside this server's key of file handles (%s): they lose "
+				"their locks",
+			o->former[0].host, port[0], strerror(errno));
+}
+
+/* Begins the grace period. */
+static void begin(struct serve *sv, const struct options *o, const struct life_memory *m,
+	struct rpc_server *const *servers)
+{
+	unsigned port[OPTIONS_MAX_LISTEN];
+	char path[PATH_MAX + 32];
+
+	for (unsigned i = 0; i < o->nlisten; i++)
+		port[i] = rpc_server_port(servers[i]);
+	clients_path(sv, m, o->listen, port, o->nlisten, path, sizeof(path));
+	if (m->dir[0])
+		take_clients(sv, o, m, path);
 	grace_begin(sv->state.grace, m->dir[0] ? path : NULL);
 }
 

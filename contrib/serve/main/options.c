@@ -31,6 +31,7 @@ enum {
 	OPT_NO_SQUASH,
 	OPT_KEY,
 	OPT_REFER,
+	OPT_TAKES_OVER,
 	OPT_REGISTER,
 	OPT_DOMAIN,
 	OPT_USERS,
@@ -58,6 +59,7 @@ static const struct option longopts[] = {
 	{"no-root-squash", no_argument, NULL, OPT_NO_SQUASH},
 	{"handle-key", required_argument, NULL, OPT_KEY},
 	{"refer", required_argument, NULL, OPT_REFER},
+	{"takes-over", required_argument, NULL, OPT_TAKES_OVER},
 	{"register", no_argument, NULL, OPT_REGISTER},
 	{"idmap_domain", required_argument, NULL, OPT_DOMAIN},
 	{"allow-users", required_argument, NULL, OPT_USERS},
@@ -73,6 +75,13 @@ static const struct option longopts[] = {
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
+
+unsigned listen_port(const struct listen_at *l)
+{
+	return ntohs(l->addr.ss_family == AF_INET6
+			     ? ((const struct sockaddr_in6 *)&l->addr)->sin6_port
+			     : ((const struct sockaddr_in *)&l->addr)->sin_port);
+}
 
 void serve_options_usage(void)
 {
@@ -110,6 +119,9 @@ void serve_options_usage(void)
 	       "  --idmap_domain NAME  the domain of owners that clients name (user@NAME)\n"
 	       "  --refer /PATH=SERVER:/EXPORT\n"
 	       "                       send NFSv4 clients of the directory PATH to another server\n"
+	       "  --takes-over ADDR:PORT\n"
+	       "                       let the clients of a former server there reclaim their "
+	       "state\n"
 	       "  --fault SPEC         make mistakes on purpose, see rnfs-serve(8)\n"
 	       "  --ready-fd N         write each ADDR:PORT to descriptor N when ready, then close "
 	       "it\n"
@@ -173,7 +185,8 @@ static int parse_delegations(const char *s, enum deleg_mode *out, struct err *e)
 	return 0;
 }
 
-static int resolve(struct listen_at *l, const char *spec, struct err *e)
+/* option: its name, for messages. */
+static int resolve(struct listen_at *l, const char *option, const char *spec, struct err *e)
 {
 	struct addrinfo hints = {
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
@@ -185,21 +198,21 @@ static int resolve(struct listen_at *l, const char *spec, struct err *e)
 	int r;
 
 	if (!colon || colon == spec || (size_t)(colon - spec) >= sizeof(host))
-		return err_set(e, ERR_USAGE, "--listen %s: ADDR:PORT is wanted", spec);
-	if (parse_u32("--listen: port", colon + 1, 0, 65535, &port, e) < 0)
+		return err_set(e, ERR_USAGE, "%s %s: ADDR:PORT is wanted", option, spec);
+	if (parse_u32("the port", colon + 1, 0, 65535, &port, e) < 0)
 		return -1;
 	n = (size_t)(colon - spec);
 	snprintf(l->host, sizeof(l->host), "%.*s", (int)n, spec);
 	if (spec[0] == '[' && spec[n - 1] == ']')
 		snprintf(host, sizeof(host), "%.*s", (int)n - 2, spec + 1);
 	else if (memchr(spec, ':', n))
-		return err_set(e, ERR_USAGE,
-			"--listen %s: IPv6 addresses need brackets, [::1]:PORT", spec);
+		return err_set(e, ERR_USAGE, "%s %s: IPv6 addresses need brackets, [::1]:PORT",
+			option, spec);
 	else
 		snprintf(host, sizeof(host), "%.*s", (int)n, spec);
 	r = getaddrinfo(host, colon + 1, &hints, &ai);
 	if (r != 0)
-		return err_set(e, ERR_RESOLVE, "--listen %s: %s", spec, gai_strerror(r));
+		return err_set(e, ERR_RESOLVE, "%s %s: %s", option, spec, gai_strerror(r));
 	memcpy(&l->addr, ai->ai_addr, ai->ai_addrlen);
 	l->addr_len = ai->ai_addrlen;
 	freeaddrinfo(ai);
@@ -237,7 +250,7 @@ static int finish(struct options *o, const char **at, const enum rpc_proto *prot
 	for (unsigned i = 0; i < o->nlisten; i++) {
 		o->listen[i].proto =
 			nprotos == 0 ? RPC_IWARP : protos[i < nprotos ? i : nprotos - 1];
-		if (resolve(&o->listen[i], at[i], e) < 0)
+		if (resolve(&o->listen[i], "--listen", at[i], e) < 0)
 			return -1;
 		if (o->admit.privileged && o->listen[i].proto == RPC_RDMA)
 			return err_set(e, ERR_USAGE,
@@ -310,6 +323,11 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 			return err_set(e, ERR_USAGE, "--refer: more than %u places", REFERRALS_MAX);
 		o->refer[o->nrefer++] = arg;
 		return 0;
+	case OPT_TAKES_OVER:
+		if (o->nformer == OPTIONS_MAX_LISTEN)
+			return err_set(e, ERR_USAGE, "--takes-over: more than %d addresses",
+				OPTIONS_MAX_LISTEN);
+		return resolve(&o->former[o->nformer++], "--takes-over", arg, e);
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
 	case OPT_PNFS:

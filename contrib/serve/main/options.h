@@ -36,7 +36,9 @@ struct options {
 	const char *key;	  /* --handle-key; NULL: the default place */
 	const char *idmap_domain; /* NULL: the machine's */
 	bool read_only, data_server, async, no_root_squash, crc;
-	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
+	int registered;	  /* --register: the index in listen of the address for rpcbind; -1: none */
+	unsigned nformer; /* --takes-over: the addresses of the former server */
+	struct listen_at former[OPTIONS_MAX_LISTEN];
 	unsigned nrefer; /* --refer */
 	const char *refer[REFERRALS_MAX];
 	struct log_choice log;
@@ -50,6 +52,8 @@ struct options {
 	bool help, version;
 };
 
+/* The port that the option names. */
+unsigned listen_port(const struct listen_at *l);
 /* 0; or -1 with *e set (ERR_USAGE, ERR_RESOLVE). Pointers in *o point into argv. */
 int serve_options_parse(struct options *o, int argc, char **argv, struct err *e);
 void serve_options_usage(void);

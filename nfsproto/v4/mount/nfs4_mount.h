@@ -62,6 +62,7 @@ struct nfs4_client {
 	struct nfs4_bitmap data_want; /* nfs4_bits_data(), and CHANGE_ATTR_TYPE if the server's
 					 change attribute counts changes */
 	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
+	bool migrates;		      /* the option migration: nfs4_move.h */
 	bool read_plus;		      /* use READ_PLUS if the server has it */
 	enum nfs_delegations delegs_wanted; /* the kind to ask for */
 	uint32_t clone_blksize;		    /* a power of two, or 0: try any alignment */
@@ -81,6 +82,11 @@ struct nfs4_client {
 	struct nfs4_delegs delegs GUARDED_BY(lock);
 	struct nfs4_offload offload[NFS4_OFFLOADS] GUARDED_BY(lock);
 	unsigned next_offload GUARDED_BY(lock);
+	struct {		   /* nfs4_move.h */
+		bool wanted;	   /* an op, or the server, says that a file system has moved */
+		uint64_t try_ns;   /* wanted: when to ask next */
+		uint64_t there_ns; /* when the root was last found at the server; 0: never */
+	} move GUARDED_BY(lock);
 	/* the last place told for a moved file system */
 	char moved[NFS4_WHERE_MAX] GUARDED_BY(lock);
 	uint64_t moved_ns GUARDED_BY(lock); /* when; 0: never */

@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/server/nfs4_conn.h"
 
+#include "nfsproto/common/nfs_address.h"
 #include "nfsproto/common/nfs_connect.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "nfsproto/v4/server/nfs4_state.h"
@@ -140,4 +141,44 @@ void nfs4_conn_free_all(struct nfs4_server *srv)
 	while (srv->nconns > 0)
 		nfs4_conn_drop(srv);
 	nfs4_task_pump(srv);
+}
+
+/* Can a be connected to? */
+static bool is_reachable(const struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
+	const char *host, struct err *e)
+{
+	struct rpc_client_params rp = {
+		.proto = srv->rp.proto,
+		.peer = a->ss,
+		.peer_len = a->len,
+		.peer_name = host,
+		.prog = NFS4_PROGRAM,
+		.vers = NFS4_VERSION,
+		.pool = srv->rp.pool,
+		.connect_ms = ms,
+		.rdma_versions = srv->rp.rdma_versions,
+		.inline_size = srv->rp.inline_size,
+		.crc = srv->rp.crc,
+	};
+	struct rpc_client *rpc = rpc_client_new(&rp, e);
+
+	rpc_client_free(rpc);
+	return rpc;
+}
+
+int nfs4_conn_redirect(
+	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e)
+{
+	struct dial_addr a[DIAL_ADDRS_MAX];
+	unsigned n = nfs_address_find(
+		host, AF_UNSPEC, port ? port : nfs_usual_port(srv->rp.proto), a, e);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_reachable(srv, &a[i], ms, host, e))
+			continue;
+		for (unsigned k = 0; k < srv->nconns; k++)
+			rpc_client_redirect(srv->conn[k].rpc, &a[i]);
+		return 0;
+	}
+	return -1;
 }

@@ -181,8 +181,9 @@ struct nfs4_server {
 
 	struct nfs_op renew; /* SEQUENCE alone */
 	atomic_uint_least64_t
-		renewed_ns;   /* when the request was sent that last renewed the lease */
-	atomic_bool revoking; /* changes under slots.lock: NFS4_TODO_REVOKED is not done yet */
+		renewed_ns;	 /* when the request was sent that last renewed the lease */
+	atomic_bool lease_moved; /* SEQUENCE: a file system with state of ours has moved */
+	atomic_bool revoking;	 /* changes under slots.lock: NFS4_TODO_REVOKED is not done yet */
 	atomic_uint_least64_t next_owner; /* open-owners and lock-owners of all users */
 	/* learnt from the server: operations that the server lacks (nfs4_ops_space.c), and whether
 	 * it refuses to copy while the caller waits */

@@ -132,6 +132,10 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns)
 	if (todo)
 		nfs4_state_want_locked(srv, todo);
 	mutex_unlock(&srv->slots.lock);
+	if (fresh & SEQ4_STATUS_LEASE_MOVED) {
+		atomic_store(&srv->lease_moved, true);
+		nfs4_state_poll(srv);
+	}
 	if (fresh)
 		log_ctrl("%s: SEQUENCE status flags 0x%x", srv->name, flags);
 }

@@ -41,6 +41,7 @@ static struct nfs_mount_params params(const struct fix *f, const char *export)
 		.delegations = f->delegations,
 		.pnfs = f->pnfs,
 		.timeo_ms = f->timeo_ms,
+		.migration = f->migration,
 	};
 }
 

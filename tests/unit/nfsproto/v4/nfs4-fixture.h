@@ -22,6 +22,7 @@ struct fix {
 	enum nfs_delegations delegations;
 	bool pnfs;
 	unsigned timeo_ms;
+	bool migration;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
 };

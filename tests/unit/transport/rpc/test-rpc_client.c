@@ -133,6 +133,42 @@ static void a_server_may_restart(void **state)
 	pair_stop(&p);
 }
 
+/* The former server does not answer the call that is under way. */
+static void a_client_goes_where_it_is_redirected(void **state)
+{
+	struct dial_addr to = {.len = sizeof(struct sockaddr_in)};
+	struct sockaddr_in *in = (struct sockaddr_in *)&to.ss;
+	struct srv other = {.never = 1}; /* answers P_NEVER */
+	struct pair p;
+	struct one o;
+
+	pair_start(&p, 10000, 0);
+	other.pool = p.s.pool;
+	srv_start(&other, 0);
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	in->sin_port = htons(rpc_server_port(other.server));
+	one_init(&o, &p.c, P_NEVER);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	while (!p.s.never)
+		usleep(1000);
+	rpc_client_redirect(p.c.c, &to);
+	assert_int_equal(one_wait(&o), 0);
+	assert_int_equal(other.never_xid[1], p.s.never_xid[0]);
+	assert_int_equal(simple(&p.c, P_NULL), 0);
+	assert_int_equal(other.requests, 2);
+	one_finish(&o);
+	/* also while the former server is away */
+	srv_stop(&other);
+	one_init(&o, &p.c, P_NULL);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	in->sin_port = htons(p.port);
+	rpc_client_redirect(p.c.c, &to);
+	assert_int_equal(one_wait(&o), 0);
+	one_finish(&o);
+	pair_stop(&p);
+}
+
 static void calls_can_be_cancelled(void **state)
 {
 	struct mem_buf *buf;
@@ -332,6 +368,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(soft_gives_up),
 		cmocka_unit_test(a_server_may_restart),
 		cmocka_unit_test(a_shortage_is_waited_out),
+		cmocka_unit_test(a_client_goes_where_it_is_redirected),
 		cmocka_unit_test(calls_can_be_cancelled),
 		cmocka_unit_test(calls_that_were_not_sent_can_be_withdrawn),
 		cmocka_unit_test(probes_follow_the_lease),

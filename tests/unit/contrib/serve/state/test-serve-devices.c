@@ -137,7 +137,7 @@ static void there_are_sixteen_at_most(void **state)
 	assert_non_null(strstr(e.msg, "more than 16"));
 }
 
-static const struct nfs_fh fh = {5, {1, 2, 3, 4, 5}};
+static const struct nfs_fh fh = {.len = 5, .data = {1, 2, 3, 4, 5}};
 
 /* The data servers of a file's layout, by their numbers. Returns how many. */
 static uint32_t laid(const struct devices *ds, uint32_t avoid, uint64_t ino, int out[DEVICES_MAX],

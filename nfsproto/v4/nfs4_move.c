@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_move: migration: the file system of a mount moves to another server.
+ */
+#include "nfsproto/v4/nfs4_move.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/common/nfs_places.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_conn.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+#include "transport/quote.h"
+
+#define ASK_MS	 10000u		/* one question of the state manager */
+#define WAIT_MS	 100u		/* an op waits so long before it asks again */
+#define THERE_NS (2 * NFS4_SEC) /* the root counts as there */
+#define AGAIN_NS (3 * NFS4_SEC) /* between attempts to reach a new place */
+
+enum where { HERE, MOVED, UNKNOWN };
+
+/* Runs kind, a question about the root. */
+static int ask(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind)
+{
+	s->u.walk.path = "";
+	s->u.walk.from_len = c->base.root.len;
+	s->u.walk.fh = c->base.root;
+	s->u.walk.places = NULL;
+	return nfs4_mount_run(c, s, kind, ASK_MS);
+}
+
+static enum where find_root(struct nfs4_client *c)
+{
+	struct nfs4_sync s;
+
+	if (ask(c, &s, NFS4_K_WALK) == 0)
+		return HERE;
+	if (s.status == NFS4ERR_STALE || s.status == NFS4ERR_BADHANDLE)
+		log_warn("%s does not know the root of this mount (%s): mount it anew",
+			c->srv->name, nfs4_status_name(s.status));
+	return s.status == NFS4ERR_MOVED ? MOVED : UNKNOWN;
+}
+
+/* Has the connections go to the first place that can be reached. */
+static bool redirect(struct nfs4_client *c, const struct nfs_places *places)
+{
+	struct err e = {.kind = ERR_NONE};
+	char host[256];
+	uint16_t port;
+
+	for (unsigned i = 0; i < places->n; i++) {
+		const struct nfs_place *p = &places->place[i];
+
+		if (!nfs_place_host(p, host, sizeof(host), &port) ||
+			nfs4_conn_redirect(c->srv, host, port, c->connect_ms, &e))
+			continue;
+		log_always_info("%s: the file system has moved, and the mount with it, to %s:%s",
+			c->srv->name, QUOTE(p->server, strlen(p->server)),
+			QUOTE(p->path, strlen(p->path)));
+		return true;
+	}
+	log_warn("%s: the file system has moved, and no place of it can be reached: %s",
+		c->srv->name, e.msg);
+	return false;
+}
+
+/* The root has moved. False: the place is not known, or cannot be reached now. */
+static bool move(struct nfs4_client *c)
+{
+	struct nfs4_sync s;
+	bool moved;
+
+	if (ask(c, &s, NFS4_K_LOCATIONS) || !s.u.walk.places) {
+		log_warn("%s: the file system has moved, and the server does not say where to",
+			c->srv->name);
+		return false;
+	}
+	moved = redirect(c, s.u.walk.places);
+	free(s.u.walk.places);
+	if (moved)
+		nfs4_state_want(c->srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+	return moved;
+}
+
+/* Notes the outcome of a question. */
+static void note(struct nfs4_client *c, enum where where, bool moved)
+{
+	uint64_t now = clock_ns();
+
+	mutex_lock(&c->lock);
+	c->move.wanted = where != HERE && !moved;
+	c->move.try_ns = now + (where == MOVED ? AGAIN_NS : NFS4_SEC);
+	c->move.there_ns = where == HERE ? now : 0;
+	mutex_unlock(&c->lock);
+}
+
+bool nfs4_move_waits(struct nfs4_client *c, struct nfs_op *op, unsigned *ms)
+{
+	uint64_t now = clock_ns();
+	bool waits;
+	int kind;
+
+	mutex_lock(&c->lock);
+	waits = c->migrates && !(op->be.v4.flags & NFS4_F_PRIV) &&
+		!(c->move.there_ns && clock_age(now, c->move.there_ns) < THERE_NS);
+	if (waits && !c->move.wanted) {
+		c->move.wanted = true;
+		c->move.try_ns = now;
+	}
+	mutex_unlock(&c->lock);
+	if (!waits)
+		return false;
+	kind = nfs4_kind_of(c, op);
+	if (op->be.v4.kind == NFS4_K_LOCATIONS && kind >= 0)
+		op->be.v4.kind = (uint8_t)kind;
+	nfs4_state_poll(c->srv);
+	*ms = WAIT_MS;
+	return true;
+}
+
+bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
+{
+	enum where where;
+	bool due, moved;
+
+	mutex_lock(&c->lock);
+	if (c->migrates && atomic_exchange(&c->srv->lease_moved, false) && !c->move.wanted) {
+		c->move.wanted = true;
+		c->move.try_ns = now;
+	}
+	due = c->move.wanted && c->move.try_ns <= now;
+	if (c->move.wanted && !due && c->move.try_ns < *next)
+		*next = c->move.try_ns;
+	mutex_unlock(&c->lock);
+	if (!due)
+		return false;
+	where = find_root(c);
+	moved = where == MOVED && move(c);
+	note(c, where, moved);
+	return true;
+}
+
+bool nfs4_move_instead(struct nfs4_client *c)
+{
+	bool moved = false;
+
+	while (c->migrates && !moved && find_root(c) == MOVED) {
+		moved = move(c);
+		if (!moved && !nfs4_recover_pause(c->srv, AGAIN_NS))
+			return true;
+	}
+	if (moved)
+		note(c, MOVED, true);
+	return moved;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_move: migration (RFC 8881 section 11.5.5): the file system of a mount moves to another
+ * server, and the mount with it. With the option migration only.
+ *
+ * An operation is answered NFS4ERR_MOVED, or a SEQUENCE has the flag LEASE_MOVED. The state manager
+ * asks for the root of the mount. If the root has moved, the state manager asks for the places,
+ * redirects all connections to the first one that can be reached, and makes a new client ID and
+ * session there. All that follows is as after a restart of the server: opens, locks and delegations
+ * are reclaimed, as far as the new server lets a client that it does not know, and unstable data is
+ * written again. Meanwhile operations wait. The handles must be the same at both servers, as they
+ * are at servers with shared storage.
+ *
+ * If the root is there, a file system below the root has moved. Its files fail with EREMOTE, and
+ * its directory is a referral from then on.
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_MOVE_H
+#define RNFS_NFSPROTO_V4_NFS4_MOVE_H
+
+#include "nfsproto/v4/mount/nfs4_mount.h"
+
+/* op was answered NFS4ERR_MOVED. True: op waits until the state manager knows more, and is then
+ * sent again as it was at first; *ms: the pause. False: the root of the mount has not moved. */
+bool nfs4_move_waits(struct nfs4_client *c, struct nfs_op *op, unsigned *ms);
+/* On the state manager's thread: does what is due at now: true. Otherwise lowers *next. */
+bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
+/* On the state manager's thread, before the mount reclaims state from a server that has restarted.
+ * True: there is nothing to be reclaimed there, because the mount moves to another server. Waits
+ * until one can be reached. */
+bool nfs4_move_instead(struct nfs4_client *c);
+
+#endif
