@@ -227,20 +227,21 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	c = nfs_route_fh(c, fh);
-	return id && c->backend->deleg_holds && c->backend->deleg_holds(c, fh, id);
+	return id && c && c->backend->deleg_holds && c->backend->deleg_holds(c, fh, id);
 }
 
 struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred)
 {
 	c = nfs_route_fh(c, fh);
-	return id && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, flags, cred) : NULL;
+	return id && c && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, flags, cred)
+						 : NULL;
 }
 
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	c = nfs_route_fh(c, fh);
-	if (id && c->backend->deleg_give_back)
+	if (id && c && c->backend->deleg_give_back)
 		c->backend->deleg_give_back(c, fh, id);
 }
 
@@ -260,7 +261,7 @@ uint64_t nfs_lock_guard(
 void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	c = nfs_route_fh(c, fh);
-	if (id && c->backend->deleg_flushed)
+	if (id && c && c->backend->deleg_flushed)
 		c->backend->deleg_flushed(c, fh, id);
 }
 
@@ -521,9 +522,10 @@ static void ended(struct nfs_op *op)
 
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 {
-	c = nfs_route(c, op);
-	op->client = c;
-	op->error = check_op(c, op);
+	struct nfs_client *to = nfs_route(c, op);
+
+	op->client = to ? to : c;
+	op->error = to ? check_op(to, op) : -ESTALE;
 	if (!op->error)
 		op->error = nfs_route_check(op);
 	op->calls = (struct nfs_op_calls){0};
@@ -551,7 +553,7 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 	}
 	if (op->type == NFS_CREATE)
 		nfs_unsure_mark(op);
-	c->backend->submit(c, op);
+	to->backend->submit(to, op);
 }
 
 void nfs_cancel(struct nfs_op *op)

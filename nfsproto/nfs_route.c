@@ -12,10 +12,9 @@
 
 struct nfs_client *nfs_route_fh(struct nfs_client *c, const struct nfs_fh *fh)
 {
-	struct nfs_client *other =
-		fh->server && c->submounts ? nfs_submounts_find(c->submounts, fh->server) : NULL;
-
-	return other ? other : c;
+	if (!fh->server)
+		return c;
+	return c->submounts ? nfs_submounts_find(c->submounts, fh->server) : NULL;
 }
 
 struct nfs_client *nfs_route_each(struct nfs_client *c, unsigned *i)
@@ -87,6 +86,19 @@ static void cut(const struct nfs_client *c, struct nfs_op *op)
 		op->u.readdir.max_bytes = c->info.dtsize;
 }
 
+/* The other server does not apply the umask itself. */
+static void apply_umask(struct nfs_op *op)
+{
+	struct nfs_sattr *set = op->type == NFS_OPEN	 ? &op->u.open.set
+				: op->type == NFS_CREATE ? &op->u.create.set
+							 : NULL;
+
+	if (!set || !(set->mask & NFS_SET_UMASK))
+		return;
+	set->mode &= ~set->umask;
+	set->mask &= ~NFS_SET_UMASK;
+}
+
 /* The attributes among the results of op; NULL: none. */
 static struct nfs_attr *attr_of(struct nfs_op *op)
 {
@@ -119,8 +131,10 @@ struct nfs_client *nfs_route(struct nfs_client *c, struct nfs_op *op)
 	if (!fh || !fh->server)
 		return c;
 	c = nfs_route_fh(c, fh);
-	if (c->number)
+	if (c)
 		cut(c, op);
+	if (c && !(c->info.features & NFS_HAS_UMASK))
+		apply_umask(op);
 	return c;
 }
 

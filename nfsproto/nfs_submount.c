@@ -400,6 +400,21 @@ struct nfs_client *nfs_submounts_each(struct nfs_submounts *t, unsigned *i)
 	return c;
 }
 
+/* A place in the table for another submount: a new one, or that of a failure, which no handle
+ * names. NULL: all are in use. */
+static struct submount *free_locked(struct nfs_submounts *t) REQUIRES(t->lock)
+{
+	if (t->n < NFS_SUBMOUNTS_MAX)
+		return &t->sub[t->n++];
+	for (unsigned i = 0; i < t->n; i++) {
+		if (t->sub[i].state != FAILED)
+			continue;
+		free(t->sub[i].places);
+		return &t->sub[i];
+	}
+	return NULL;
+}
+
 /* The submount of op's name with op's places; made if there is none, NULL: *error. */
 static struct submount *submount_locked(struct nfs_submounts *t, struct nfs_client *c,
 	struct nfs_op *op, int *error) REQUIRES(t->lock)
@@ -416,14 +431,14 @@ static struct submount *submount_locked(struct nfs_submounts *t, struct nfs_clie
 			return s;
 	}
 	*error = depth > NFS_SUBMOUNT_DEEP ? -ELOOP : -EREMOTE;
-	if (depth > NFS_SUBMOUNT_DEEP || t->n == NFS_SUBMOUNTS_MAX) {
+	s = depth > NFS_SUBMOUNT_DEEP ? NULL : free_locked(t);
+	if (!s) {
 		log_warn("\"%s\" is on another server, and is not mounted: %s",
 			QUOTE(name->s, name->len),
 			depth > NFS_SUBMOUNT_DEEP ? "the referrals lie too deep within one another"
 						  : "there are too many referrals in this mount");
 		return NULL;
 	}
-	s = &t->sub[t->n++];
 	s->depth = depth;
 	s->dir = op->u.lookup.dir;
 	memcpy(s->name, name->s, name->len);

@@ -77,8 +77,8 @@ static void connection(void *ctx, enum nfs_connection what)
 	}
 }
 
-static struct nfs_client *follow(void *ctx, const struct nfs_place *place,
-	const struct nfs_mount_params *as, struct err *e)
+static struct nfs_client *follow(
+	void *ctx, const struct nfs_place *place, const struct nfs_mount_params *as, struct err *e)
 {
 	struct fs *fs = ctx;
 

@@ -26,13 +26,21 @@ void nfs_places_text(const struct nfs_places *p, char *buf, size_t size)
 			*c = '?';
 }
 
+static bool has(const struct nfs_places *p, const struct nfs_place *one)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (!strcmp(p->place[i].server, one->server) &&
+			!strcmp(p->place[i].path, one->path))
+			return true;
+	return false;
+}
+
 bool nfs_places_equal(const struct nfs_places *a, const struct nfs_places *b)
 {
 	bool equal = a->n == b->n;
 
 	for (unsigned i = 0; equal && i < a->n; i++)
-		equal = !strcmp(a->place[i].server, b->place[i].server) &&
-			!strcmp(a->place[i].path, b->place[i].path);
+		equal = has(b, &a->place[i]);
 	return equal;
 }
 

@@ -27,6 +27,7 @@ struct nfs_places {
 /* Writes "server:/path or server:/path ..." to buf, terminated and cut at size with "..."; each
  * character that is not printable ASCII becomes '?'. size > 0. */
 void nfs_places_text(const struct nfs_places *p, char *buf, size_t size);
+/* Are both the same places, in any order? A server may tell another one first each time. */
 bool nfs_places_equal(const struct nfs_places *a, const struct nfs_places *b);
 /* Splits the server of a place: the host to look up (at most size bytes, with the NUL), without
  * brackets, and the port: from a universal address (RFC 5665: 192.0.2.1.8.1, 2001:db8::1.8.1), or

@@ -19,6 +19,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/devices.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/session_create.h"
 #include "contrib/serve/v4/v4.h"
@@ -83,7 +84,8 @@ static void start(void)
 	struct nfs4_exchange_id_res exr;
 	struct nfs4_create_session_res csr;
 	static const uint8_t key[HANDLE_KEY];
-	char dir[] = "/tmp/rnfs-fuzz-XXXXXX";
+	char dir[] = "/tmp/rnfs-fuzz-XXXXXX", list[] = "tcp:127.0.0.1:1,tcp:127.0.0.1:2";
+	static struct devices devices;
 	struct session *ses;
 
 	sv.objs = mkdtemp(dir) ? obj_table_new(dir, key, 64, NULL) : NULL;
@@ -94,6 +96,9 @@ static void start(void)
 	if (!sv.objs || !sv.fds || !sv.dirs || !sv.pool || !sv.stable ||
 		state_init(&sv.state, sv.objs, 90) < 0)
 		abort();
+	if (devices_add(&devices, list, NULL) < 0)
+		abort();
+	sv.devices = &devices;
 	client_exchange_id(&sv.state, &cred, "fuzz", &(struct share_key){0}, &ex, &exr);
 	cs.clientid = exr.clientid;
 	cs.fore = (struct nfs4_channel_attrs){0, 1 << 20, 1 << 20, 4096, 64, 4, false, 0};

@@ -74,6 +74,7 @@ struct obj_table *obj_table_new(
 	mutex_init(&t->mounts_lock);
 	share_fds(t, max_fds);
 	t->mount[0].fd = fd; /* kept: open_by_handle_at() on the root's file system */
+	t->root_fd = fd;
 	t->nmounts = 1;
 	if (obj_stat_fd(fd, &st) == 0) {
 		uint64_t seed[3] = {st.stx_ino, 0, 0};

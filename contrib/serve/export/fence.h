@@ -11,7 +11,9 @@
  * when the client opened the file.
  *
  * A new random number fences the file: all layouts given out before are worthless at all data
- * servers. No message passes between the servers.
+ * servers. No message passes between the servers. The exported directory has a number, too, that
+ * counts for all files: a metadata server fences the directory at its start, since the server does
+ * not know the layouts of an earlier run.
  *
  * The attribute is one of the namespace "trusted." for a server run by root, otherwise of "user.".
  * A file that was never fenced has no attribute.
@@ -29,7 +31,8 @@ struct fence_ids {
 };
 /* The ids of o now. 0 or -errno. */
 int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *ids);
-/* Gives o new ids. The log tells of a failure. For any identity of the thread. */
+/* Gives o, or (the exported directory) all files, new ids. The log tells of a failure. For any
+ * identity of the thread. */
 void fence_raise(struct obj *o);
 /* Has this server fenced o a moment ago? Then clients may report that data servers refuse them. */
 bool fence_is_new(const struct obj *o);

@@ -30,6 +30,7 @@ struct obj_shard {
 
 struct obj_table {
 	uint8_t key[HANDLE_KEY];
+	int root_fd; /* that of mount[0]: the exported directory, open for reading */
 	struct obj *root;
 	uint64_t root_dev;
 	size_t max_fds, max_opens;

@@ -49,8 +49,8 @@ struct obj {
 	struct handle_trail trail; /* for its handle; never changes */
 	/* the handle, once known: under the shard's lock first the bytes, then the length, once */
 	uint8_t sealed[HANDLE_MAX];
-	_Atomic uint8_t sealed_len; /* 0: not known */
-	uint64_t st_dev;	    /* as stat reports it */
+	_Atomic uint8_t sealed_len;	 /* 0: not known */
+	uint64_t st_dev;		 /* as stat reports it */
 	const struct referral *referral; /* constant while clients are served; NULL: none */
 
 	struct mutex lock;

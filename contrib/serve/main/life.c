@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/key.h"
 #include "contrib/serve/fault/fault.h"
 #include "contrib/serve/main/dispatch.h"
@@ -185,6 +186,15 @@ static struct rpc_server *start(
 	return rpc_server_new(&p, e);
 }
 
+/* Ends the layouts of an earlier run at the data servers. */
+static void fence_root(struct serve *sv)
+{
+	struct obj *root = obj_root(sv->objs);
+
+	fence_raise(root);
+	obj_unref(sv->objs, root);
+}
+
 /* The record of the clients of a directory that is served at certain ports. */
 static void clients_path(struct serve *sv, const struct life_memory *m, const struct listen_at *at,
 	const unsigned *port, unsigned n, char *path, size_t size)
@@ -254,6 +264,8 @@ int life_begin(struct life *l, const struct options *o, struct err *e)
 		}
 		l->n++;
 	}
+	if (l->sv.devices) /* before any client reclaims */
+		fence_root(&l->sv);
 	begin(&l->sv, o, &l->memory, l->servers);
 	l->notifier = nsm_notifier_start(l->sv.state.grace);
 	return 0;

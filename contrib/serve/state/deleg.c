@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/state/deleg_watch.h"
 #include "transport/clock.h"
@@ -260,12 +261,28 @@ void deleg_end_locked(struct state *s, struct st *st)
 	mutex_unlock(&d->lock);
 }
 
+/* Has the client a layout of o? Then a revocation must reach data servers, too. */
+static bool laid_out_locked(struct obj *o, const struct client *c) REQUIRES(o->lock)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_LAYOUT && st->client == c)
+			return true;
+	return false;
+}
+
 /* The holder has not returned st in time: revokes st, so that waiting clients can go on. */
 static void take_away(struct state *s, struct st *st)
 {
 	struct client *c = st->client;
-	bool mine;
+	bool mine, laid_out;
 
+	mutex_lock(&st->obj->lock);
+	laid_out = laid_out_locked(st->obj, c);
+	mutex_unlock(&st->obj->lock);
+	if (laid_out)
+		fence_raise(st->obj);
 	mutex_lock(&st->obj->lock);
 	mutex_lock(&c->lock);
 	mine = !st->closed && !st->revoked;

@@ -87,14 +87,15 @@ static uint32_t get_objs(struct v3_call *c, const struct nfs3_args *a)
 static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
 {
 	const struct proc *p = &procs[a->proc];
+	bool fenced = c->sv->data_server && p->flags & (V3_IN | V3_OUT);
 	uint32_t status = NFS4_OK;
 
 	if (c->sv->data_server && !(p->flags & V3_DATA))
 		return NFS4ERR_ACCESS;
-	if (ident_assume(&c->req->cred) < 0)
+	if (!fenced && ident_assume(&c->req->cred) < 0)
 		return NFS4ERR_ACCESS;
 	status = get_objs(c, a);
-	if (status == NFS4_OK && c->sv->data_server && p->flags & (V3_IN | V3_OUT))
+	if (status == NFS4_OK && fenced)
 		status = nfs4_errno_status(
 			fence_admit(c->sv->objs, c->o, &c->req->cred, p->flags & V3_OUT));
 	if (status == NFS4_OK && p->flags & V3_WRITE && c->sv->read_only)

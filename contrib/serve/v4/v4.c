@@ -121,6 +121,16 @@ static uint32_t check_place(const struct compound *c, uint32_t op, unsigned flag
 	return c->nops == 1 ? NFS4_OK : NFS4ERR_NOT_ONLY_OP;
 }
 
+static uint32_t take_identity(struct compound *c, unsigned flags)
+{
+	if (c->sv->data_server && flags & (F_IN | F_OUT))
+		return nfs4_errno_status(
+			fence_admit(c->sv->objs, c->cur, &c->req->cred, flags & F_OUT));
+	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
+		return NFS4ERR_ACCESS;
+	return NFS4_OK;
+}
+
 static uint32_t check_op(struct compound *c, uint32_t op)
 {
 	unsigned flags = ops[op].flags;
@@ -138,15 +148,8 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 		return NFS4ERR_ROFS;
 	if ((flags & F_CHANGES) && c->out->len + ulb_nfs4_res_max(op, 0) > c->res_max)
 		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
-	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
-		return NFS4ERR_ACCESS;
-	if (c->sv->data_server && flags & (F_IN | F_OUT)) {
-		status = nfs4_errno_status(
-			fence_admit(c->sv->objs, c->cur, &c->req->cred, flags & F_OUT));
-		if (status != NFS4_OK)
-			return status;
-	}
-	return fault_status(c->sv->fault, op);
+	status = take_identity(c, flags);
+	return status == NFS4_OK ? fault_status(c->sv->fault, op) : status;
 }
 
 /* Does the minor version have op? */

@@ -377,6 +377,25 @@ static void referrals_have_bounds(void **state)
 	}
 	assert_int_equal(lookup(v, &op, &top_dir, "more"), -EREMOTE);
 	assert_int_equal(v->followed, NFS_SUBMOUNTS_MAX);
+	/* a handle of no server */
+	dir.server = NFS_SUBMOUNTS_MAX + 1;
+	assert_int_equal(lookup(v, &op, &dir, "name"), -ESTALE);
+}
+
+static void a_failure_takes_no_place_for_ever(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op;
+	char name[8];
+
+	v->broken = "one";
+	assert_int_equal(lookup(v, &op, &top_dir, "dead"), -EREMOTE);
+	v->top.refers = "two";
+	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX; i++) {
+		snprintf(name, sizeof(name), "ref%u", i);
+		assert_int_equal(lookup(v, &op, &top_dir, name), 0);
+	}
+	assert_int_equal(op.u.lookup.fh.server, 1);
 }
 
 static void two_servers_are_two_devices(void **state)
@@ -417,6 +436,22 @@ static void a_read_is_cut_to_the_size_of_the_submount(void **state)
 	assert_int_equal(v->top.len, 8192);
 }
 
+static void a_server_without_umasks_gets_modes(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op, make = {.type = NFS_CREATE};
+
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	make.u.create.dir = op.u.lookup.fh;
+	make.u.create.type = NFS_DIR;
+	make.u.create.name = (struct nfs_name){"n", 1};
+	make.u.create.set = (struct nfs_sattr){
+		.mask = NFS_SET_MODE | NFS_SET_UMASK, .mode = 0777, .umask = 022};
+	assert_int_equal(run(v, &make), 0);
+	assert_false(make.u.create.set.mask & NFS_SET_UMASK);
+	assert_int_equal(make.u.create.set.mode, 0755);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -431,8 +466,10 @@ int main(void)
 		TEST(a_lookup_that_was_cancelled_before_is_not_followed),
 		TEST(the_end_of_the_mount_ends_the_wait),
 		TEST(referrals_have_bounds),
+		TEST(a_failure_takes_no_place_for_ever),
 		TEST(two_servers_are_two_devices),
 		TEST(a_read_is_cut_to_the_size_of_the_submount),
+		TEST(a_server_without_umasks_gets_modes),
 	};
 
 	log_init("test-nfs_submount", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

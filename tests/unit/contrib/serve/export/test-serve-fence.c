@@ -122,6 +122,12 @@ static void the_user_writes_and_the_group_reads(void **state)
 	site_end(&s);
 }
 
+/* Can a file of this file system be fenced? */
+static bool has_attributes(const struct site *s)
+{
+	return geteuid() == 0 || setxattr(s->e->dir, "user.rnfs", "", 0, 0) == 0;
+}
+
 /* The metadata server fences f: the data server refuses the ids given out before, at once. */
 static void a_fence_is_seen_by_the_data_server(void **state)
 {
@@ -131,8 +137,7 @@ static void a_fence_is_seen_by_the_data_server(void **state)
 	assert_int_equal(try_write(&s), NFS3_OK);
 	assert_false(fence_is_new(s.f));
 	fence_raise(s.f);
-	if (setxattr(s.e->dir, "user.rnfs", "", 0, 0) != 0 && errno == EOPNOTSUPP &&
-		geteuid() != 0) {
+	if (!has_attributes(&s)) {
 		site_end(&s);
 		skip();
 	}
@@ -144,6 +149,28 @@ static void a_fence_is_seen_by_the_data_server(void **state)
 	assert_int_equal(try_write(&s), NFS3_OK);
 	fence_raise(s.f); /* and another time */
 	assert_int_equal(try_write(&s), NFS3ERR_ACCES);
+	site_end(&s);
+}
+
+/* A metadata server's start fences all files. */
+static void the_directory_fences_all_files(void **state)
+{
+	struct site s = site_of(*state);
+	struct fence_ids before, now;
+	struct obj *root = obj_root(s.meta);
+
+	assert_int_equal(fence_ids(s.meta, s.f, &before), 0);
+	take_ids(&s, true, true);
+	fence_raise(root);
+	obj_unref(s.meta, root);
+	assert_int_equal(fence_ids(s.meta, s.f, &now), 0);
+	if (has_attributes(&s)) {
+		assert_true(before.uid != now.uid && before.gid != now.gid);
+		assert_int_equal(try_write(&s), NFS3ERR_ACCES);
+		assert_int_equal(try_read(&s), NFS3ERR_ACCES);
+	}
+	take_ids(&s, true, true);
+	assert_int_equal(try_write(&s), NFS3_OK);
 	site_end(&s);
 }
 
@@ -283,9 +310,9 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_data_server, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(the_user_writes_and_the_group_reads), TEST(a_fence_is_seen_by_the_data_server),
-		TEST(two_files_have_different_ids), TEST(a_data_server_does_nothing_else),
-		TEST(nfsv4_has_the_same_fence), TEST(a_data_server_says_so),
-		TEST(the_number_is_no_attribute_of_users),
+		TEST(the_directory_fences_all_files), TEST(two_files_have_different_ids),
+		TEST(a_data_server_does_nothing_else), TEST(nfsv4_has_the_same_fence),
+		TEST(a_data_server_says_so), TEST(the_number_is_no_attribute_of_users),
 		TEST(the_owner_is_who_writes), /* last: identities are switched from then on */
 	};
 

@@ -469,6 +469,40 @@ static void an_orderly_end_fences_nothing(void **state)
 	assert_true(before.uid == ids(f).uid && before.gid == ids(f).gid);
 }
 
+/* A holder that keeps a delegation has data to write, which must not come late. */
+static void a_revoked_delegation_is_fenced(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid, deleg;
+	struct fence_ids before;
+
+	f->e.sv.state.delegs->mode = DELEG_READ;
+	two_be(f, false);
+	assert_int_equal(two_open(f, RD, 0), NFS4_OK);
+	assert_int_equal(f->d.type, OPEN_DELEGATE_READ);
+	deleg = f->d.stateid;
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_READ, NULL), NFS4_OK);
+	before = ids(f);
+	two_be(f, true);
+	assert_int_equal(two_open(f, WR, 0), NFS4ERR_DELAY);
+	cb_notify_all(&f->e.sv);
+	two_answer_recall(f, &deleg, NFS4_OK);
+	for (unsigned i = 0; i < 10; i++) {
+		two_be(f, false); /* the client lives */
+		assert_int_equal(two_status_flags(f), 0);
+		assert_true(before.uid == ids(f).uid);
+		two_later_ns += 10 * NSEC_PER_SEC;
+		deleg_tick(&f->e.sv.state);
+		cb_notify_all(&f->e.sv);
+		if (two_out)
+			two_answer_recall(f, &deleg, NFS4_OK);
+	}
+	assert_true(before.uid != ids(f).uid && before.gid != ids(f).gid);
+	two_be(f, true);
+	assert_int_equal(two_open(f, WR, 0), NFS4_OK);
+}
+
 /* A data server does not know the caller, for whom a WRITE must take these bits away. */
 static void programs_of_other_users_are_not_written_there(void **state)
 {
@@ -673,6 +707,7 @@ int main(void)
 		TEST(a_layout_that_does_not_come_back_ends),
 		TEST(an_expired_client_keeps_no_layout),
 		TEST(an_orderly_end_fences_nothing),
+		TEST(a_revoked_delegation_is_fenced),
 		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
