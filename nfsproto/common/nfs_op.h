@@ -432,7 +432,10 @@ struct nfs_op {
 				 * number of pages; APPEND: how often the end was elsewhere,
 				 * append_alone() */
 				uint64_t more[2];
-				struct nfs4_layout_held *layout; /* LAYOUTCOMMIT */
+				struct { /* LAYOUTCOMMIT; uncommitted: none is to be sent */
+					struct nfs4_layout_held *layout;
+					bool uncommitted;
+				};
 			};
 		} v4;
 		struct {

@@ -143,8 +143,10 @@ void nfs4_put_op_layoutcommit(struct nfs4_client *c, struct nfs_op *op, struct n
 	};
 
 	nfs4_comp_putfh(k, &op->u.write.fh);
-	nfs4_put_layoutcommit_args(k->x, &a);
-	nfs4_comp_count(k, OP_LAYOUTCOMMIT, 0);
+	if (!op->be.v4.uncommitted) {
+		nfs4_put_layoutcommit_args(k->x, &a);
+		nfs4_comp_count(k, OP_LAYOUTCOMMIT, 0);
+	}
 	nfs4_comp_getattr(k, &c->data_want);
 }
 
@@ -154,11 +156,13 @@ enum nfs_outcome nfs4_get_op_layoutcommit(
 	struct nfs4_layoutcommit_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
-	if (!rc)
+	if (!rc && !op->be.v4.uncommitted)
 		rc = nfs4_reply_op(r, OP_LAYOUTCOMMIT);
 	if (rc > 0)
 		return NFS_STATUS;
-	if (rc || nfs4_get_layoutcommit_res(r->x, NFS4_OK, &res))
+	if (!rc && !op->be.v4.uncommitted)
+		rc = nfs4_get_layoutcommit_res(r->x, NFS4_OK, &res);
+	if (rc)
 		return nfs4_layout_uncommitted(c, op, NFS4_OK);
 	rc = nfs4_reply_data_attr_behind(r, &op->u.write.attr);
 	/* a WRITE at a data server may count as a change, too, beside LAYOUTCOMMIT */

@@ -28,11 +28,10 @@ void nfs4_layouts_init(struct nfs4_layouts *t)
 	t->closed = t->poked = false;
 }
 
-static void drop_segments_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
+static void drop_segments(struct nfs4_segments *s)
 {
-	for (unsigned i = 0; i < l->nsegs; i++)
-		nfs4_segment_finish(&l->seg[i]);
-	l->nsegs = 0;
+	while (s->n > 0)
+		nfs4_segment_finish(&s->seg[--s->n]);
 }
 
 static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
@@ -44,7 +43,8 @@ static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
 	if (l->queued)
 		TAILQ_REMOVE(&t->queue, l, work);
 	t->n--;
-	drop_segments_locked(l);
+	drop_segments(&l->reads);
+	drop_segments(&l->writes);
 	if (l->want)
 		nfs4_open_unref(l->want);
 	free(l);
@@ -136,9 +136,15 @@ void nfs4_layouts_close(struct nfs4_layouts *t)
 
 /* --- I/O ----------------------------------------------------------------------------------- */
 
+/* Do the segments to write serve reads, too? */
+static bool writes_read(const struct nfs4_segments *writes)
+{
+	return writes->n && !(writes->seg[0].flags & FF_FLAGS_NO_READ_IO);
+}
+
 static bool is_for_locked(const struct nfs4_layout_held *l, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK)
 {
-	return l->held && (!writes || (l->nsegs && l->seg[0].writes));
+	return l->held && (writes ? l->writes.n : l->reads.n || writes_read(&l->writes));
 }
 
 static void want_locked(struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
@@ -176,13 +182,20 @@ struct nfs4_layout_held *nfs4_layout_for_locked(
 	return NULL;
 }
 
+static const struct nfs4_segment *find_segment(const struct nfs4_segments *s, uint64_t offset)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (nfs4_segment_has(&s->seg[i], offset))
+			return &s->seg[i];
+	return NULL;
+}
+
 const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes)
 {
-	for (unsigned i = 0; i < l->nsegs; i++)
-		if (nfs4_segment_has(&l->seg[i], offset))
-			return l->seg[i].writes || !writes ? &l->seg[i] : NULL;
-	return NULL;
+	const struct nfs4_segment *s = writes ? NULL : find_segment(&l->reads, offset);
+
+	return s || (!writes && !writes_read(&l->writes)) ? s : find_segment(&l->writes, offset);
 }
 
 void nfs4_layout_io_ended(struct nfs4_layout_held *l)
@@ -376,9 +389,23 @@ void nfs4_layout_done_locked(struct nfs4_layout_held *l)
 	queue_locked(l);
 }
 
+bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g)
+{
+	struct nfs4_segments *to = g->segs.seg[0].writes ? &l->writes : &l->reads;
+
+	drop_segments(to);
+	*to = g->segs;
+	g->segs.n = 0;
+	l->stateid = g->stateid;
+	l->return_on_close = g->return_on_close;
+	l->held = true;
+	return is_for_locked(l, g->writes);
+}
+
 void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 {
-	drop_segments_locked(l);
+	drop_segments(&l->reads);
+	drop_segments(&l->writes);
 	l->held = l->going = l->forgotten = false;
 	l->nerrors = 0;
 	l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
@@ -389,24 +416,27 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 /* Does the last segment overlap one before, or differ from them in kind? */
 static bool is_wrong(const struct nfs4_layoutget *g)
 {
-	const struct nfs4_segment *last = &g->seg[g->n - 1];
+	const struct nfs4_segment *last = &g->segs.seg[g->segs.n - 1];
 
-	for (unsigned i = 0; i + 1 < g->n; i++)
-		if (nfs4_segments_overlap(&g->seg[i], last) || g->seg[i].writes != last->writes)
+	for (unsigned i = 0; i + 1 < g->segs.n; i++)
+		if (nfs4_segments_overlap(&g->segs.seg[i], last) ||
+			g->segs.seg[i].writes != last->writes)
 			return true;
 	return g->writes && !last->writes;
 }
 
 void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_res *r)
 {
-	g->n = 0;
+	struct nfs4_segments *s = &g->segs;
+
+	s->n = 0;
 	g->error = r->n ? 0 : -EBADMSG;
 	g->stateid = r->stateid;
 	g->return_on_close = r->return_on_close;
-	for (uint32_t i = 0; i < r->n && g->n < NFS4_LAYOUT_SEGMENTS && !g->error; i++) {
-		g->error = nfs4_segment_init(&g->seg[g->n], &r->layout[i]);
+	for (uint32_t i = 0; i < r->n && s->n < NFS4_LAYOUT_SEGMENTS && !g->error; i++) {
+		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i]);
 		if (!g->error) {
-			g->n++;
+			s->n++;
 			g->error = is_wrong(g) ? -EBADMSG : 0;
 		}
 	}
@@ -416,6 +446,5 @@ void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_r
 
 void nfs4_layoutget_finish(struct nfs4_layoutget *g)
 {
-	while (g->n > 0)
-		nfs4_segment_finish(&g->seg[--g->n]);
+	drop_segments(&g->segs);
 }

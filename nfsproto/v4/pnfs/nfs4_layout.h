@@ -9,8 +9,9 @@
  *       |<-- refused: a pause --/             <--LAYOUTRETURN, no I/O under way-----/
  *
  * I/O uses a held layout. While a layout is wanted, small I/O goes through the metadata server, and
- * large I/O waits for the answer to LAYOUTGET. A held layout to read may be wanted to write, too:
- * the layout that then comes replaces the first.
+ * large I/O waits for the answer to LAYOUTGET. A held layout to read may be wanted to write, too.
+ * So may a layout to write be wanted to read, if its server has set FF_FLAGS_NO_READ_IO; otherwise
+ * it serves both.
  *
  * I/O that has failed at a data server waits in the layout, which is then going. LAYOUTRETURN tells
  * the metadata server of the error, and the server shuts the data server's old requests out
@@ -44,6 +45,8 @@ struct nfs4_layout_error {
 
 struct nfs4_layout_held;
 
+struct nfs4_layoutget;
+
 struct nfs4_layouts {
 	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
 		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
@@ -58,6 +61,11 @@ struct nfs4_layouts {
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
+
+struct nfs4_segments {
+	unsigned n;
+	struct nfs4_segment seg[NFS4_LAYOUT_SEGMENTS];
+};
 
 struct nfs4_layout_held {
 	struct nfs4_layouts *in; /* constant, as fh is */
@@ -80,8 +88,9 @@ struct nfs4_layout_held {
 	struct nfs4_stateid stateid GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if held or going */
 	bool return_on_close GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	unsigned closes GUARDED_BY(NFS4_LAYOUTS_LOCK); /* counts nfs4_layouts_closing() */
-	unsigned nsegs GUARDED_BY(NFS4_LAYOUTS_LOCK);
-	struct nfs4_segment seg[NFS4_LAYOUT_SEGMENTS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	/* the segments to read, and those to read and write */
+	struct nfs4_segments reads GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	struct nfs4_segments writes GUARDED_BY(NFS4_LAYOUTS_LOCK);
 
 	unsigned nios GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
@@ -137,6 +146,10 @@ struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *
 	REQUIRES(NFS4_LAYOUTS_LOCK);
 /* The work is done: l is not busy any more. Wants that came meanwhile are queued. */
 void nfs4_layout_done_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK);
+/* Keeps the segments of g in l, which is held from now on. Is l good for that which it was asked
+ * for? */
+bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
 /* l has gone: nothing is held. Not to be wanted for pause_ms. */
 void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	REQUIRES(NFS4_LAYOUTS_LOCK);
@@ -152,8 +165,7 @@ struct nfs4_layoutget {
 	/* out */
 	int error; /* 0, or as nfs4_segment_init(); -EBADMSG also: segments overlap */
 	bool return_on_close;
-	unsigned n;
-	struct nfs4_segment seg[NFS4_LAYOUT_SEGMENTS];
+	struct nfs4_segments segs; /* all of one kind */
 };
 /* Takes the results of g. Pure. */
 void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_res *r);

@@ -29,6 +29,7 @@ struct layout_io {
 	struct nfs_op *op;
 	struct nfs4_layout_held *layout;
 	bool writes;
+	bool commits; /* a segment wants LAYOUTCOMMIT */
 	uint64_t offset;
 	const struct seg_list *data;
 	atomic_uint left; /* parts under way, and one until all are started */
@@ -112,8 +113,9 @@ static bool cut_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
 		const struct nfs4_segment *s =
 			nfs4_layout_at_locked(x->layout, x->offset + at, x->writes);
 
-		if (!s || (!x->writes && s->writes && s->flags & FF_FLAGS_NO_READ_IO))
+		if (!s)
 			return false;
+		x->commits |= !(s->flags & FF_FLAGS_NO_LAYOUTCOMMIT);
 		n = add_piece_locked(x, s, at, x->data->len - at);
 		if (!n)
 			return false;
@@ -202,6 +204,7 @@ static void io_ended(struct layout_io *x)
 		if (op->u.write.then)
 			op->u.write.then->done = false;
 		op->be.v4.layout = x->layout; /* with the count of this I/O */
+		op->be.v4.uncommitted = !x->commits;
 		op->be.v4.kind = NFS4_K_LAYOUTCOMMIT;
 		nfs4_task_start(op);
 	} else {

@@ -12,7 +12,8 @@
  * A READ takes any mirror whose data server is up, a WRITE goes to all mirrors. LAYOUTCOMMIT brings
  * the attributes that a WRITE owes, so the change attribute and the size that a program sees are
  * always the metadata server's. If LAYOUTCOMMIT fails, the same op writes the data once more,
- * through the metadata server.
+ * through the metadata server. A server that wants no LAYOUTCOMMIT (FF_FLAGS_NO_LAYOUTCOMMIT) is
+ * asked for the attributes alone.
  *
  * A READ that is to bring attributes goes through the metadata server. So does a READ that finds
  * less data than asked for in one of several stripes: only the metadata server knows the size of

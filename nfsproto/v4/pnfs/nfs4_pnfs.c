@@ -101,9 +101,12 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 /* Finds the devices of all targets. */
 static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
 {
-	for (unsigned i = 0; i < g->n; i++)
-		for (unsigned t = 0; t < g->seg[i].nmirrors * g->seg[i].nstripes; t++)
-			g->seg[i].target[t].device = device_of(p, &g->seg[i].target[t].id);
+	for (unsigned i = 0; i < g->segs.n; i++) {
+		const struct nfs4_segment *s = &g->segs.seg[i];
+
+		for (unsigned t = 0; t < s->nmirrors * s->nstripes; t++)
+			s->target[t].device = device_of(p, &s->target[t].id);
+	}
 }
 
 /* The layout was malformed, or is of no use here. */
@@ -136,16 +139,14 @@ static unsigned refused_ms(
 static void keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g, unsigned closes)
 	REQUIRES(NFS4_LAYOUTS_LOCK)
 {
-	nfs4_layout_gone_locked(l, 0);
-	l->stateid = g->stateid;
-	l->return_on_close = g->return_on_close;
-	l->nsegs = g->n;
-	memcpy(l->seg, g->seg, g->n * sizeof(g->seg[0]));
-	g->n = 0;
 	l->refusals = 0;
+	if (!nfs4_layout_keep_locked(l, g))
+		l->again_ns = clock_ns() + LATE_MS * NFS4_MSEC;
 	/* the file was closed meanwhile: the server may have dropped the layout already */
-	l->held = !g->return_on_close || l->closes == closes;
-	l->going = !l->held;
+	if (g->return_on_close && l->closes != closes) {
+		l->held = false;
+		l->going = true;
+	}
 }
 
 /* g was answered. */

@@ -58,7 +58,9 @@ static struct nfs4_opaque put_body(const struct mean_layouts *l, uint8_t *buf)
 static uint32_t do_get(
 	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_layoutget_args *a)
 {
-	uint32_t iomode = l->reads_only ? LAYOUTIOMODE4_READ : a->iomode;
+	uint32_t iomode = l->reads_only	   ? LAYOUTIOMODE4_READ
+			  : l->writes_only ? LAYOUTIOMODE4_RW
+					   : a->iomode;
 	struct nfs4_layoutget_res r = {.return_on_close = l->return_on_close, .n = 1};
 	uint8_t body[BODY_MAX];
 

@@ -28,9 +28,9 @@ struct mean_layouts {
 	bool return_on_close;
 	uint64_t second; /* not 0: the layout has a second segment, from here on */
 	bool overlaps;	 /* the first segment reaches beyond the beginning of the second */
-	bool reads_only; /* LAYOUTGET to write gives a layout to read */
-	bool malformed;	 /* the body of a layout, */
-	bool bad_device; /* of a device */
+	bool reads_only, writes_only; /* LAYOUTGET gives a layout of this kind in any case */
+	bool malformed;		      /* the body of a layout, */
+	bool bad_device;	      /* of a device */
 	/* record of the calls */
 	bool held;
 	uint32_t seqid;

@@ -307,6 +307,68 @@ static void large_io_goes_on_without_a_layout(void **state)
 	assert_int_equal(fix_count(e->f, OP_WRITE), 2);
 }
 
+static void a_server_may_want_reads_by_a_layout_to_read(void **state)
+{
+	struct env *e = *state;
+	unsigned gets;
+	uint32_t got;
+	bool eof;
+
+	e->f->srv.layouts.flags = FF_FLAGS_NO_READ_IO;
+	open_file(e, O_RDWR);
+	while (!mean_ds_count(&e->ds[0], &e->ds[0].writes))
+		assert_int_equal(write_at(e, 0, 1000), 0);
+	assert_int_equal(read_at(e, 20000, 50000, true, &got, &eof), 0);
+	assert_int_equal(got, 50000);
+	assert_int_equal(mean_ds_count(&e->ds[0], &e->ds[0].reads), 1);
+	gets = fix_count(e->f, OP_LAYOUTGET);
+	assert_int_equal(write_at(e, 0, 1000), 0);
+	assert_int_equal(read_at(e, 20000, 50000, true, &got, &eof), 0);
+	assert_int_equal(mean_ds_count(&e->ds[0], &e->ds[0].reads), 2);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), gets);
+}
+
+static void a_server_may_want_no_layoutcommit(void **state)
+{
+	struct env *e = *state;
+	struct mem_buf *buf;
+	struct nfs_op op;
+	unsigned writes;
+
+	e->f->srv.layouts.flags = FF_FLAGS_NO_LAYOUTCOMMIT;
+	open_file(e, O_RDWR);
+	while (!mean_ds_count(&e->ds[0], &e->ds[0].writes))
+		assert_int_equal(write_at(e, 0, 1000), 0);
+	writes = fix_count(e->f, OP_WRITE);
+	buf = mem_buf_get(e->f->pool, 5000);
+	op = write_op(e, buf, 0, 5000);
+	assert_int_equal(fix_run(e->f, &op), 0);
+	assert_true(op.u.write.attr.have);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTCOMMIT), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), writes);
+	mem_buf_unref(buf);
+}
+
+/* Such a server is not asked again and again. */
+static void a_layout_for_no_use_is_asked_for_once(void **state)
+{
+	struct env *e = *state;
+	unsigned gets;
+	uint32_t got;
+	bool eof;
+
+	e->f->srv.layouts.flags = FF_FLAGS_NO_READ_IO;
+	e->f->srv.layouts.writes_only = true;
+	open_file(e, O_RDWR);
+	assert_int_equal(read_at(e, 0, 50000, true, &got, &eof), 0);
+	gets = fix_count(e->f, OP_LAYOUTGET);
+	assert_int_equal(gets, 1);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(read_at(e, 0, 50000, true, &got, &eof), 0);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), gets);
+	assert_int_equal(all_calls(e, 0), 0);
+}
+
 static void a_layout_may_have_several_segments(void **state)
 {
 	struct env *e = *state;
@@ -686,6 +748,19 @@ static void stripes_without_a_unit_are_not_used(void **state)
 	stays_away(e);
 }
 
+static void a_layout_to_read_is_not_one_to_write(void **state)
+{
+	struct env *e = *state;
+
+	e->f->srv.layouts.reads_only = true;
+	open_file(e, O_RDWR);
+	assert_int_equal(write_at(e, 0, 50000), 0);
+	assert_int_equal(write_at(e, 0, 50000), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), 2);
+	assert_int_equal(all_calls(e, 0), 0);
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 1));
+}
+
 static void a_malformed_device_is_not_used(void **state)
 {
 	struct env *e = *state;
@@ -756,6 +831,9 @@ int main(void)
 		WITH_DS(a_write_reaches_all_mirrors),
 		WITH_DS(large_io_waits_for_the_layout),
 		WITH_DS(large_io_goes_on_without_a_layout),
+		WITH_DS(a_server_may_want_reads_by_a_layout_to_read),
+		WITH_DS(a_server_may_want_no_layoutcommit),
+		WITH_DS(a_layout_for_no_use_is_asked_for_once),
 		WITH_DS(a_layout_may_have_several_segments),
 		WITH_DS(a_read_that_owes_attributes_goes_to_the_metadata_server),
 		WITH_DS(a_data_server_that_fails_is_reported_and_tried_again),
@@ -773,6 +851,7 @@ int main(void)
 		WITH_DS(a_malformed_layout_is_not_used),
 		WITH_DS(segments_that_overlap_are_not_used),
 		WITH_DS(stripes_without_a_unit_are_not_used),
+		WITH_DS(a_layout_to_read_is_not_one_to_write),
 		WITH_DS(a_malformed_device_is_not_used),
 		WITH_DS(an_address_that_names_no_host_is_not_used),
 		WITH_DS(an_unknown_version_is_not_used),
