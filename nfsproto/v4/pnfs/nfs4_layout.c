@@ -159,8 +159,8 @@ static void want_locked(struct nfs4_layout_held *l, struct nfs_open *o, bool wri
 	queue_locked(l);
 }
 
-struct nfs4_layout_held *nfs4_layout_for_locked(
-	struct nfs4_layouts *t, struct nfs_open *o, bool writes, struct nfs4_layout_held **wanted)
+struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
+	bool writes, bool large, struct nfs4_layout_held **wanted)
 {
 	struct nfs4_layout_held *l;
 
@@ -176,7 +176,10 @@ struct nfs4_layout_held *nfs4_layout_for_locked(
 	TAILQ_INSERT_TAIL(&t->ages, l, age);
 	if (is_for_locked(l, writes))
 		return l;
-	want_locked(l, o, writes);
+	if (large || l->held || l->small >= NFS4_LAYOUT_SMALL)
+		want_locked(l, o, writes);
+	else
+		l->small++;
 	if (l->want && (l->want_writes || !writes))
 		*wanted = l;
 	return NULL;
@@ -407,6 +410,7 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	drop_segments(&l->reads);
 	drop_segments(&l->writes);
 	l->held = l->going = l->forgotten = false;
+	l->small = 0;
 	l->nerrors = 0;
 	l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 }

@@ -8,10 +8,11 @@
  *       ^                       |                                                   |
  *       |<-- refused: a pause --/             <--LAYOUTRETURN, no I/O under way-----/
  *
- * I/O uses a held layout. While a layout is wanted, small I/O goes through the metadata server, and
- * large I/O waits for the answer to LAYOUTGET. A held layout to read may be wanted to write, too.
- * So may a layout to write be wanted to read, if its server has set FF_FLAGS_NO_READ_IO; otherwise
- * it serves both.
+ * I/O uses a held layout. Large I/O wants one, and so does small I/O after the first few of a file:
+ * a small file is not worth a LAYOUTGET. While a layout is wanted, small I/O goes through the
+ * metadata server, and large I/O waits for the answer to LAYOUTGET. A held layout to read may be
+ * wanted to write, too. So may a layout to write be wanted to read, if its server has set
+ * FF_FLAGS_NO_READ_IO; otherwise it serves both.
  *
  * I/O that has failed at a data server waits in the layout, which is then going. LAYOUTRETURN tells
  * the metadata server of the error, and the server shuts the data server's old requests out
@@ -36,6 +37,7 @@
 #define NFS4_LAYOUTS_HELD    1024u
 #define NFS4_LAYOUT_BUCKETS  256u
 #define NFS4_LAYOUT_SEGMENTS NFS4_LAYOUTS_MAX
+#define NFS4_LAYOUT_SMALL    8u /* small READs and WRITEs of a file without a layout */
 #define NFS4_LAYOUT_ERRORS   4u /* that a LAYOUTRETURN tells; further ones are left out */
 
 struct nfs4_layout_error {
@@ -80,6 +82,7 @@ struct nfs4_layout_held {
 	/* wanted: the open through which to ask, with a reference; and for writing? */
 	struct nfs_open *want GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	bool want_writes GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	unsigned small GUARDED_BY(NFS4_LAYOUTS_LOCK); /* small I/O since nothing is held */
 	GUARDED_BY(NFS4_LAYOUTS_LOCK)
 	TAILQ_HEAD(nfs4_stranded, nfs_op) waiting;	 /* ops, for the answer to LAYOUTGET */
 	uint64_t again_ns GUARDED_BY(NFS4_LAYOUTS_LOCK); /* it is not wanted before */
@@ -107,9 +110,9 @@ void nfs4_layouts_poke(struct nfs4_layouts *t) EXCLUDES(t->lock);
 void nfs4_layouts_close(struct nfs4_layouts *t) EXCLUDES(t->lock);
 
 /* The layout of the file of o, if it serves for I/O now. Else NULL, and then it is wanted through
- * o: *wanted, or NULL, is where I/O may wait for it. */
+ * o, unless I/O is one of a few small ones: *wanted, or NULL, is where I/O may wait for it. */
 struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
-	bool writes, struct nfs4_layout_held **wanted) REQUIRES(t->lock);
+	bool writes, bool large, struct nfs4_layout_held **wanted) REQUIRES(t->lock);
 /* The segment with the byte at offset, or NULL. */
 const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);

@@ -294,7 +294,8 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 	if (!x)
 		return false;
 	mutex_lock(&t->lock);
-	x->layout = nfs4_layout_for_locked(t, nfs_op_open(op), x->writes, &wanted);
+	x->layout =
+		nfs4_layout_for_locked(t, nfs_op_open(op), x->writes, nfs_links_large(op), &wanted);
 	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
 	if (goes) {
 		x->layout->nios++;

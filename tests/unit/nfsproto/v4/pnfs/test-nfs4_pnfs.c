@@ -294,6 +294,19 @@ static void large_io_waits_for_the_layout(void **state)
 	mem_buf_unref(buf);
 }
 
+static void a_small_file_has_no_layout(void **state)
+{
+	struct env *e = *state;
+
+	open_file(e, O_RDWR);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(write_at(e, i * 1000, 1000), 0);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	fix_unmount_clean(e->f);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), 0);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTRETURN), 0);
+}
+
 static void large_io_goes_on_without_a_layout(void **state)
 {
 	struct env *e = *state;
@@ -830,6 +843,7 @@ int main(void)
 		WITH_DS(stripes_lie_at_their_data_servers),
 		WITH_DS(a_write_reaches_all_mirrors),
 		WITH_DS(large_io_waits_for_the_layout),
+		WITH_DS(a_small_file_has_no_layout),
 		WITH_DS(large_io_goes_on_without_a_layout),
 		WITH_DS(a_server_may_want_reads_by_a_layout_to_read),
 		WITH_DS(a_server_may_want_no_layoutcommit),
