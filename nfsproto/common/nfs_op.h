@@ -24,6 +24,7 @@
 #include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
+struct layout_io;
 struct nfs4_conn;
 struct nfs4_layout_held;
 struct nfs4_server;
@@ -432,6 +433,7 @@ struct nfs_op {
 				 * number of pages; APPEND: how often the end was elsewhere,
 				 * append_alone() */
 				uint64_t more[2];
+				struct layout_io *parts; /* at data servers: nfs4_layout_io.c */
 				struct { /* LAYOUTCOMMIT; uncommitted: none is to be sent */
 					struct nfs4_layout_held *layout;
 					bool uncommitted;

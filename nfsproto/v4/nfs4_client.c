@@ -318,6 +318,7 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op, bool at_once
 		mutex_lock(&c->srv->slots.lock);
 		nfs4_task_cancel_locked(op);
 		mutex_unlock(&c->srv->slots.lock);
+		nfs4_pnfs_cancel(c, op);
 		return;
 	}
 	nfs4_open_cancel(c, op);

@@ -259,6 +259,7 @@ static void called(struct rpc_call *call, int error, struct xdr_in *res)
 
 	mutex_lock(&io->ds->lock); /* from here on cancel_all() leaves the call alone */
 	TAILQ_REMOVE(&io->ds->calls, io, link);
+	io->listed = false;
 	mutex_unlock(&io->ds->lock);
 	status = results(io, error, res);
 	rpc_call_finish(call);
@@ -302,19 +303,31 @@ static bool enter(struct nfs4_ds *ds, struct nfs4_ds_io *io)
 	may = nfs4_ds_is_up(ds) && !ds->closing;
 	if (may)
 		TAILQ_INSERT_TAIL(&ds->calls, io, link);
+	io->listed = may;
 	mutex_unlock(&ds->lock);
 	return may;
 }
 
-void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
+void nfs4_ds_cancel(struct nfs4_ds_io *io)
 {
+	struct nfs4_ds *ds = io->ds;
+
+	if (ds->v4) {
+		nfs4_ds_v4_cancel(ds->v4, io);
+		return;
+	}
+	mutex_lock(&ds->lock);
+	if (io->listed)
+		rpc_call_cancel(&io->call);
+	mutex_unlock(&ds->lock);
+}
+
+void nfs4_ds_start(struct nfs4_ds_io *io)
+{
+	struct nfs4_ds *ds = io->ds;
 	int rc;
 
-	io->ds = ds;
 	io->name = ds->name;
-	io->count = 0;
-	io->eof = false;
-	io->moved = (struct seg_list){0};
 	if (!nfs4_ds_is_up(ds)) {
 		nfs4_ds_io_end(io, NFS4ERR_NXIO);
 		return;
@@ -342,6 +355,7 @@ void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io)
 		return;
 	mutex_lock(&ds->lock);
 	TAILQ_REMOVE(&ds->calls, io, link);
+	io->listed = false;
 	mutex_unlock(&ds->lock);
 	rpc_call_finish(&io->call);
 	nfs4_ds_io_end(io, nfs4_ds_io_status(rc));

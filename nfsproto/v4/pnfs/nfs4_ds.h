@@ -88,9 +88,12 @@ static inline bool nfs4_ds_is_new(const struct nfs4_ds *ds)
 bool nfs4_ds_is_up(const struct nfs4_ds *ds);
 /* Ends the calls of a connection that was lost. The owner. */
 void nfs4_ds_give_up(struct nfs4_ds *ds);
-/* Starts io, whose inputs are set. done is called exactly once, perhaps before this function
- * returns. */
-void nfs4_ds_start(struct nfs4_ds *ds, struct nfs4_ds_io *io);
+/* Starts io, whose inputs are set, and all else is zeros. done is called exactly once, perhaps
+ * before this function returns. */
+void nfs4_ds_start(struct nfs4_ds_io *io);
+/* Has io, which was started, end soon if it is under way. io must not be freed meanwhile. Any
+ * thread. */
+void nfs4_ds_cancel(struct nfs4_ds_io *io);
 /* Ends all calls under way soon. Later ones end at once. Any thread. */
 void nfs4_ds_close(struct nfs4_ds *ds);
 

@@ -16,6 +16,7 @@ struct nfs4_ds;
 
 struct nfs4_ds_io {
 	/* in */
+	struct nfs4_ds *ds;
 	bool write;
 	bool moves; /* a READ's data may stay elsewhere: rpc_call.moves */
 	uint64_t offset;
@@ -31,11 +32,11 @@ struct nfs4_ds_io {
 	bool eof;
 	struct seg_list moved; /* as rpc_call.moved */
 	/* the data server's */
-	const char *name; /* of the data server, for messages */
-	struct nfs4_ds *ds;
+	const char *name;	      /* of the data server, for messages */
 	struct rpc_call call;	      /* NFSv3 */
 	struct nfs_op *op;	      /* NFSv4 */
-	TAILQ_ENTRY(nfs4_ds_io) link; /* NFSv3 */
+	TAILQ_ENTRY(nfs4_ds_io) link; /* NFSv3, if listed */
+	bool listed;		      /* with the calls under way; under the lock of those */
 };
 
 /* Ends io. */

@@ -236,12 +236,22 @@ static void op_done(struct nfs_op *op)
 	struct nfs4_ds_io *io = op->ctx;
 	int error = op->error;
 
+	mutex_lock(&nfs4_task_server(op)->slots.lock); /* from here on io is not cancelled */
 	io->op = NULL;
+	mutex_unlock(&nfs4_task_server(op)->slots.lock);
 	free(op);
 	if (!error)
 		nfs4_ds_io_end(io, NFS4_OK);
 	else /* with a status of the server's, or without */
 		nfs4_ds_io_end(io, io->status ? io->status : nfs4_ds_io_status(error));
+}
+
+void nfs4_ds_v4_cancel(struct nfs4_ds_v4 *ds, struct nfs4_ds_io *io)
+{
+	mutex_lock(&ds->srv->slots.lock);
+	if (io->op)
+		nfs4_task_cancel_locked(io->op);
+	mutex_unlock(&ds->srv->slots.lock);
 }
 
 void nfs4_ds_v4_start(struct nfs4_ds_v4 *ds, struct nfs4_ds_io *io)
@@ -252,12 +262,14 @@ void nfs4_ds_v4_start(struct nfs4_ds_v4 *ds, struct nfs4_ds_io *io)
 		nfs4_ds_io_end(io, NFS4ERR_DELAY);
 		return;
 	}
-	io->op = op;
 	io->status = NFS4_OK;
 	op->type = io->write ? NFS_WRITE : NFS_READ;
 	op->cred = io->cred;
 	op->done = op_done;
 	op->ctx = io;
 	nfs4_task_bind(op, &ds->srv->conn[0], &ds->user, op->type);
+	mutex_lock(&ds->srv->slots.lock);
+	io->op = op;
+	mutex_unlock(&ds->srv->slots.lock);
 	nfs4_task_start(op);
 }

@@ -36,6 +36,8 @@ struct nfs4_ds_v4 *nfs4_ds_v4_free(struct nfs4_ds_v4 *ds);
 void nfs4_ds_v4_close(struct nfs4_ds_v4 *ds);
 /* The same, if the connection was lost since the last call of this function. */
 void nfs4_ds_v4_give_up(struct nfs4_ds_v4 *ds);
+/* Has io end soon if it is under way. io must not be freed meanwhile. */
+void nfs4_ds_v4_cancel(struct nfs4_ds_v4 *ds, struct nfs4_ds_io *io);
 /* Starts io. done is called exactly once, perhaps before this function returns. */
 void nfs4_ds_v4_start(struct nfs4_ds_v4 *ds, struct nfs4_ds_io *io);
 

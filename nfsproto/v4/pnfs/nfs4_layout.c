@@ -67,8 +67,7 @@ static unsigned bucket_of(const struct nfs_fh *fh)
 	return h % NFS4_LAYOUT_BUCKETS;
 }
 
-static struct nfs4_layout_held *find_locked(const struct nfs4_layouts *t, const struct nfs_fh *fh)
-	REQUIRES(t->lock)
+struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
 {
 	struct nfs4_layout_held *l;
 
@@ -167,7 +166,7 @@ struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct n
 	*wanted = NULL;
 	if (t->closed)
 		return NULL;
-	l = find_locked(t, &o->fh);
+	l = nfs4_layout_find_locked(t, &o->fh);
 	if (!l)
 		l = make_locked(t, &o->fh);
 	if (!l)
@@ -255,7 +254,7 @@ struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l)
 static uint32_t recall_file_locked(
 	struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a) REQUIRES(t->lock)
 {
-	struct nfs4_layout_held *l = find_locked(t, &a->fh);
+	struct nfs4_layout_held *l = nfs4_layout_find_locked(t, &a->fh);
 
 	if (!l)
 		return NFS4ERR_NOMATCHING_LAYOUT;
@@ -307,7 +306,7 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	struct nfs4_layout_held *l;
 
 	mutex_lock(&t->lock);
-	l = find_locked(t, fh);
+	l = nfs4_layout_find_locked(t, fh);
 	if (l) {
 		l->closes++;
 		if (l->return_on_close)
@@ -322,7 +321,7 @@ bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	bool matters;
 
 	mutex_lock(&t->lock);
-	l = find_locked(t, fh);
+	l = nfs4_layout_find_locked(t, fh);
 	/* of a layout that is being asked for, the server's wish is not known yet */
 	matters = l && (l->busy || (l->held && l->return_on_close));
 	mutex_unlock(&t->lock);

@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,6 @@
 
 struct part {
 	struct nfs4_ds_io io;
-	struct nfs4_ds *ds;
 	struct nfs4_deviceid device;
 	bool alone; /* the only stripe: its end is the end of the file */
 };
@@ -59,7 +59,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	}
 	p = &x->part[x->n++];
 	memset(p, 0, sizeof(*p));
-	p->ds = d->ds;
+	p->io.ds = d->ds;
 	p->device = t->id;
 	p->alone = s->nstripes == 1;
 	p->io.write = x->writes;
@@ -172,6 +172,16 @@ static void read_let_go(struct layout_io *x)
 		seg_list_unref(&x->part[0].io.moved);
 }
 
+static bool is_cancelled(struct nfs4_server *srv, const struct nfs_op *op)
+{
+	bool cancelled;
+
+	mutex_lock(&srv->slots.lock);
+	cancelled = op->be.v4.cancelled;
+	mutex_unlock(&srv->slots.lock);
+	return cancelled;
+}
+
 static void io_failed(struct layout_io *x, const struct part *p)
 {
 	struct nfs4_layout_error e = {
@@ -184,7 +194,7 @@ static void io_failed(struct layout_io *x, const struct part *p)
 
 	log_warn("data server %s: a %s of %u bytes at %llu failed: %s: the metadata server carries "
 		 "it out",
-		p->ds->name, x->writes ? "WRITE" : "READ", p->io.data.len,
+		p->io.ds->name, x->writes ? "WRITE" : "READ", p->io.data.len,
 		(unsigned long long)p->io.offset, nfs4_status_name(p->io.status));
 	if (!nfs4_layout_io_failed(x->layout, x->op, &e))
 		nfs4_task_start(x->op);
@@ -194,9 +204,14 @@ static void io_failed(struct layout_io *x, const struct part *p)
 static void io_ended(struct layout_io *x)
 {
 	const struct part *p = failed_part(x);
+	struct nfs4_layouts *t = x->layout->in;
 	struct nfs_op *op = x->op;
 
-	if (p && p->io.status != NFS4ERR_DELAY) {
+	mutex_lock(&t->lock); /* from here on the parts are not cancelled */
+	op->be.v4.parts = NULL;
+	mutex_unlock(&t->lock);
+	if (p && p->io.status != NFS4ERR_DELAY &&
+		(x->writes || !is_cancelled(nfs4_task_server(op), op))) {
 		io_failed(x, p);
 	} else if (x->writes && !p) {
 		op->u.write.count = op->u.write.from.len;
@@ -279,7 +294,7 @@ static void io_start(struct layout_io *x)
 	for (unsigned i = 0; i < x->n; i++) {
 		x->part[i].io.done = part_done;
 		x->part[i].io.ctx = x;
-		nfs4_ds_start(x->part[i].ds, &x->part[i].io);
+		nfs4_ds_start(&x->part[i].io);
 	}
 	io_left(x);
 }
@@ -299,6 +314,7 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
 	if (goes) {
 		x->layout->nios++;
+		op->be.v4.parts = x;
 	} else if (wanted && may_wait && nfs4_task_away(op)) {
 		TAILQ_INSERT_TAIL(&wanted->waiting, op, link);
 		waits = true;
@@ -314,6 +330,41 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op)
 {
 	return try_io(t, c, op, nfs_links_large(op));
+}
+
+/* op waits for a layout no more. False: it does not wait for one. */
+static bool leave_locked(struct nfs4_layouts *t, struct nfs_op *op) REQUIRES(t->lock)
+{
+	const struct nfs_fh *fh = op->type == NFS_READ ? &op->u.read.fh : &op->u.write.fh;
+	struct nfs4_layout_held *l = nfs4_layout_find_locked(t, fh);
+	struct nfs_op *at;
+
+	if (!l)
+		return false;
+	TAILQ_FOREACH (at, &l->waiting, link)
+		if (at == op)
+			break;
+	if (at)
+		TAILQ_REMOVE(&l->waiting, op, link);
+	return at;
+}
+
+void nfs4_layout_io_cancel(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op)
+{
+	struct layout_io *x;
+
+	if (op->type != NFS_READ && op->type != NFS_WRITE)
+		return;
+	mutex_lock(&t->lock);
+	x = op->type == NFS_READ ? op->be.v4.parts : NULL;
+	for (unsigned i = 0; x && i < x->n; i++)
+		nfs4_ds_cancel(&x->part[i].io);
+	if (leave_locked(t, op)) {
+		mutex_lock(&c->srv->slots.lock);
+		nfs4_task_end_later_locked(c->srv, op, -EINTR);
+		mutex_unlock(&c->srv->slots.lock);
+	}
+	mutex_unlock(&t->lock);
 }
 
 void nfs4_layout_go_on(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs4_stranded *ops)

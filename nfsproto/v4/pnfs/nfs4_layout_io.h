@@ -19,7 +19,8 @@
  * less data than asked for in one of several stripes: only the metadata server knows the size of
  * the file.
  *
- * While the parts are under way, the op is NFS4_T_AWAY. A cancelled op ends with its parts.
+ * While the parts are under way, the op is NFS4_T_AWAY. A cancelled READ ends at once, a cancelled
+ * WRITE when its parts have ended: data servers may execute them late.
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_IO_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_IO_H
@@ -33,6 +34,8 @@
 bool nfs4_layout_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op);
 /* Starts the ops that waited for a layout: at data servers if it is there. */
 void nfs4_layout_go_on(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs4_stranded *ops);
+/* op was cancelled (nfs4_task_cancel_locked()). */
+void nfs4_layout_io_cancel(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op);
 /* LAYOUTCOMMIT of op was answered with status, or with nothing readable (0): the data is written
  * through the metadata server. Returns as nfs4_upcalls.failed. */
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status);

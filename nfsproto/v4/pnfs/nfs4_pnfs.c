@@ -457,6 +457,14 @@ bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op)
 	return p && nfs4_layout_io(&p->layouts, c, op);
 }
 
+void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+
+	if (p)
+		nfs4_layout_io_cancel(&p->layouts, c, op);
+}
+
 void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
 {
 	struct nfs4_pnfs *p = pnfs_of(c);

@@ -56,6 +56,8 @@ void nfs4_pnfs_free(struct nfs4_client *c);
 
 /* nfs4_layout_io(). */
 bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op);
+/* nfs4_layout_io_cancel(). */
+void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op);
 /* o is about to be closed. */
 void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o);
 /* nfs4_layouts_recall(). */

@@ -93,9 +93,10 @@ static void service(void *ctx, struct rpc_req *req)
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	if (req->proc == NFS3PROC_NULL)
 		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
-	else if (d->silent)
+	else if (d->silent) {
+		d->silenced++;
 		rpc_req_drop(req);
-	else if (req->proc == NFS3PROC_READ)
+	} else if (req->proc == NFS3PROC_READ)
 		do_read(d, req, &a.u.read);
 	else if (req->proc == NFS3PROC_WRITE)
 		do_write(d, req, &a.u.write);

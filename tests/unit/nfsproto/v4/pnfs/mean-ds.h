@@ -29,7 +29,7 @@ struct mean_ds {
 	uint32_t uid, gid;  /* another credential is refused */
 	struct nfs_fh fh;   /* another handle is stale */
 	/* record of the calls */
-	unsigned reads, writes, refused;
+	unsigned reads, writes, refused, silenced;
 	/* the file */
 	uint64_t size;
 	uint8_t data[MEAN_DS_SIZE];

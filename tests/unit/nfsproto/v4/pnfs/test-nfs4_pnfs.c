@@ -294,6 +294,62 @@ static void large_io_waits_for_the_layout(void **state)
 	mem_buf_unref(buf);
 }
 
+/* Starts a READ of 50000 bytes. */
+static void start_read(struct env *e, struct nfs_op *op, struct mem_buf *buf, sem_t *sem)
+{
+	*op = (struct nfs_op){.type = NFS_READ};
+	op->u.read.open = e->open;
+	op->u.read.fh = e->fh;
+	op->u.read.to = seg_list_of_buf(buf, 0, 50000);
+	fix_start(e->f, op, sem);
+}
+
+static void a_cancelled_read_waits_for_no_layout(void **state)
+{
+	struct env *e = *state;
+	struct mem_buf *buf;
+	struct nfs_op op;
+	sem_t sem;
+
+	open_file(e, O_RDWR);
+	pthread_mutex_lock(&e->f->srv.lock);
+	e->f->srv.hold_op = OP_LAYOUTGET;
+	pthread_mutex_unlock(&e->f->srv.lock);
+	buf = mem_buf_get(e->f->pool, 50000);
+	start_read(e, &op, buf, &sem);
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.nheld, 1));
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, -EINTR);
+	assert_int_equal(e->f->srv.nheld, 1);
+	mean_release(&e->f->srv);
+	mem_buf_unref(buf);
+}
+
+static void a_cancelled_read_waits_for_no_data_server(void **state)
+{
+	struct env *e = *state;
+	struct mem_buf *buf;
+	struct nfs_op op;
+	unsigned reads;
+	sem_t sem;
+
+	open_file(e, O_RDWR);
+	until_direct(e, 0);
+	pthread_mutex_lock(&e->ds[0].lock);
+	e->ds[0].silent = true;
+	reads = e->ds[0].silenced;
+	pthread_mutex_unlock(&e->ds[0].lock);
+	buf = mem_buf_get(e->f->pool, 50000);
+	start_read(e, &op, buf, &sem);
+	assert_true(mean_ds_wait(&e->ds[0], &e->ds[0].silenced, reads + 1));
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, 5000)); /* before the call times out */
+	assert_int_equal(op.error, -EINTR);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 0);
+	mem_buf_unref(buf);
+}
+
 static void a_small_file_has_no_layout(void **state)
 {
 	struct env *e = *state;
@@ -844,6 +900,8 @@ int main(void)
 		WITH_DS(a_write_reaches_all_mirrors),
 		WITH_DS(large_io_waits_for_the_layout),
 		WITH_DS(a_small_file_has_no_layout),
+		WITH_DS(a_cancelled_read_waits_for_no_layout),
+		WITH_DS(a_cancelled_read_waits_for_no_data_server),
 		WITH_DS(large_io_goes_on_without_a_layout),
 		WITH_DS(a_server_may_want_reads_by_a_layout_to_read),
 		WITH_DS(a_server_may_want_no_layoutcommit),
