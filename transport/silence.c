@@ -42,7 +42,8 @@ static uint64_t owes_since(
 	return !full && now > due ? due : 0; /* the answer to a probe, which may not have left */
 }
 
-unsigned silence_look(struct silence *s, int fd, uint64_t now)
+/* The ms of silence, 0: none. */
+static unsigned look(struct silence *s, int fd, uint64_t now)
 {
 	struct tcp_info i = {0};
 	socklen_t len = sizeof(i);
@@ -55,6 +56,12 @@ unsigned silence_look(struct silence *s, int fd, uint64_t now)
 		return 0;
 	s->since = owes_since(s, &i, now, now - i.tcpi_last_ack_recv * NSEC_PER_MSEC);
 	return s->since ? (unsigned)(clock_age(now, s->since) / NSEC_PER_MSEC) : 0;
+}
+
+bool silence_lasts(struct silence *s, int fd, uint64_t now, unsigned ms)
+{
+	s->looks = look(s, fd, now) < ms ? 0 : s->looks + 1;
+	return s->looks > 1;
 }
 
 bool silence_rest(struct silence *s)

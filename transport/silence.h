@@ -17,12 +17,15 @@ struct silence {
 	/* when the peer was first seen to owe an answer, or last answered; 0: the peer owes none */
 	uint64_t since;
 	uint64_t probing_since; /* probes are on; 0: they are off */
+	unsigned looks;		/* in a row that found a silence that is too long */
 };
 
-/* Looks at fd, a TCP socket with calls that wait, at `now` (ns). Turns the probes on. Returns the
- * ms of silence, 0: none. One thread. */
-unsigned silence_look(struct silence *s, int fd, uint64_t now);
-/* No call waits. True: the caller must set the keepalive options anew. */
+/* Looks at fd, a TCP socket with calls that wait, at `now` (ns). Turns the probes on. True: this
+ * look and the one before found more than ms of silence. One look may follow a pause of this
+ * machine: then the acknowledgements have yet to be taken in. One thread. */
+bool silence_lasts(struct silence *s, int fd, uint64_t now, unsigned ms);
+/* No call waits: the next silence begins anew. True: the caller must set the keepalive options
+ * anew. */
 bool silence_rest(struct silence *s);
 
 #endif

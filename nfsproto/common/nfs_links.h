@@ -15,11 +15,29 @@
 #include "nfsproto/common/nfs_op.h"
 
 #define NFS_LARGE (32u << 10) /* an operation with that much data may use any connection */
+/* The first attempt at a further connection takes no longer. A connection that is not there soon is
+ * not worth a user's wait, and is made later (rpc_client_params.later). */
+#define NFS_MORE_MS 3000u
 
 struct nfs_links {
-	unsigned n;    /* connections that the mount has made */
-	unsigned down; /* those of them that are lost */
+	unsigned n;    /* connections of the mount */
+	unsigned down; /* connections that are lost, or have never been there */
 };
+
+/* One more connection, counted from before its start: the connection may be lost at any moment
+ * after. later: the connection is down at first. */
+static inline void nfs_links_add(struct nfs_links *l, bool later)
+{
+	l->n++;
+	l->down += later;
+}
+
+/* A connection has ended, or never began. down: it was lost. */
+static inline void nfs_links_drop(struct nfs_links *l, bool down)
+{
+	l->n--;
+	l->down -= down;
+}
 
 /* A connection is lost. Returns the news for the user. */
 static inline enum nfs_connection nfs_links_lost(struct nfs_links *l)
@@ -27,7 +45,7 @@ static inline enum nfs_connection nfs_links_lost(struct nfs_links *l)
 	return ++l->down < l->n ? NFS_CONNECTION_MOVED : NFS_CONNECTION_LOST;
 }
 
-/* A lost connection is back. Is that news for the user? */
+/* A connection that was down is up. Is that news for the user? */
 static inline bool nfs_links_back(struct nfs_links *l)
 {
 	return l->down-- == l->n;

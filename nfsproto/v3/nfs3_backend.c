@@ -18,6 +18,7 @@
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/common/nfs_connect.h"
 #include "nfsproto/v3/nfs3_backend.h"
+#include "nfsproto/v3/nfs3_conn.h"
 #include "nfsproto/v3/nfs3_mount.h"
 #include "nfsproto/v3/nfs3_nlm.h"
 #include "nfsproto/v3/nfs3_nlm_queue.h"
@@ -192,10 +193,8 @@ static void nfs3_unmount(struct nfs_client *base)
 	struct nfs3_client *c = nfs3_client(base);
 
 	nfs3_timer_stop(c);
-	while (base->nrpcs > 0)
-		rpc_client_free(c->rpcs[--base->nrpcs]);
-	base->rpc = NULL;
-	/* after the connection, which tells the lock thread of its return */
+	nfs3_nlm_stop(c);
+	nfs3_conn_free_all(c);
 	nfs3_nlm_finish(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_mount_leave(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_open_close_all(c);
@@ -223,88 +222,19 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	return 0;
 }
 
-/* A connection counts from before its start: it may be lost at any moment after. by: 1, or -1 if
- * there is no connection after all. */
-static void count_connection(struct nfs3_client *c, int by)
-{
-	mutex_lock(&c->news_lock);
-	c->links.n += (unsigned)by;
-	mutex_unlock(&c->news_lock);
-}
-
-/* Connections beside the first, as many as are wanted and can be had. A failure is no error. */
-static void connect_more(struct nfs3_client *c, const struct rpc_client_params *rp, unsigned wanted)
-{
-	while (c->base.nrpcs < wanted) {
-		struct err e = {.kind = ERR_NONE};
-		struct rpc_client *rpc;
-
-		count_connection(c, 1);
-		rpc = rpc_client_new(rp, &e);
-		if (!rpc) {
-			count_connection(c, -1);
-			log_info("%s: connection %u cannot be made: %s", c->server,
-				c->base.nrpcs + 1, e.msg);
-			return;
-		}
-		c->rpcs[c->base.nrpcs++] = rpc;
-	}
-}
-
 static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
 {
-	struct rpc_client_params rp;
 	struct nfs3_res res;
 	int rc;
 
-	count_connection(c, 1);
-	c->base.rpc = nfs_connect(p, &c->rp, e);
-	if (!c->base.rpc)
+	if (nfs3_conn_first(c, p, e) || step(c, NFS3PROC_NULL, &res, e) ||
+		nfs3_mount_ask(c, p, &c->base.root, e) || limits(c, p, e))
 		return -1;
-	c->rpcs[c->base.nrpcs++] = c->base.rpc;
-	c->rp.peer_name = c->server;
-	rp = c->rp;
-	rp.hello = true;
-	rp.may_be_unwanted = false; /* the server answers the first, and others may long be idle */
-	c->rp.lost = NULL;	    /* later connections made with rp are not the mount's own */
-	c->rp.answers = NULL;
-	c->rp.paths = NULL;
-	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||
-		limits(c, p, e))
-		return -1;
-	connect_more(c, &rp, p->nconnect);
+	nfs3_conn_more(c, p->nconnect);
 	rc = nfs3_timer_start(c);
 	if (rc)
 		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
 	return 0;
-}
-
-/* Earlier requests go on once the locks that they rely on are known to be held. */
-static void nfs3_reconnected(void *ctx)
-{
-	struct nfs3_client *c = ctx;
-
-	nfs3_nlm_doubt(c, true);
-	mutex_lock(&c->news_lock);
-	if (nfs_links_back(&c->links))
-		nfs_tell_connection(&c->base, NFS_CONNECTION_BACK);
-	mutex_unlock(&c->news_lock);
-}
-
-static void nfs3_lost(void *ctx)
-{
-	struct nfs3_client *c = ctx;
-
-	mutex_lock(&c->news_lock);
-	nfs_tell_connection(&c->base, nfs_links_lost(&c->links));
-	mutex_unlock(&c->news_lock);
-}
-
-static void nfs3_answers(void *ctx, bool yes)
-{
-	struct nfs3_client *c = ctx;
-
-	nfs_tell_connection(&c->base, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
 }
 
 static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct err *e)
@@ -322,16 +252,6 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		err_set(e, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	c->rp = (struct rpc_client_params){
-		.prog = NFS3_PROGRAM,
-		.vers = NFS3_VERSION,
-		.same_port = true,
-		.reconnected = nfs3_reconnected,
-		.lost = nfs3_lost,
-		.answers = c->base.up && c->base.up->connection ? nfs3_answers : NULL,
-		.ctx = c,
-		.paths = p->nconnect > 1 ? &c->paths : NULL,
-	};
 	if (establish(c, p, e)) {
 		nfs3_unmount(&c->base);
 		return NULL;

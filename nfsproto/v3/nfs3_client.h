@@ -5,6 +5,7 @@
  * has the interface.
  *
  *     nfs3_backend.c   mounting and unmounting; takes ops in
+ *     nfs3_conn.c      the connections, and whether a lost one means a restart of the server
  *     nfs3_task.c      the life of an op
  *     nfs3_ops*.c      arguments and results of each kind of call; their table: nfs3_kinds.c
  *     nfs3_mount.c     the root handle, by the MOUNT protocol
@@ -152,6 +153,11 @@ void nfs3_open_close_all(struct nfs3_client *c);
 struct nfs3_mount; /* nfs3_mount.h */
 struct nfs3_nlm;   /* nfs3_nlm.h */
 
+struct nfs3_conn { /* nfs3_conn.h */
+	struct nfs3_client *c;
+	unsigned i; /* of c->rpcs */
+};
+
 struct nfs3_client {
 	struct nfs_client base; /* first */
 	/* constant after mount */
@@ -159,9 +165,11 @@ struct nfs3_client {
 	char server[256];
 	struct rpc_paths paths;			/* the connections, if there may be several */
 	struct rpc_client *rpcs[RPC_PATHS_MAX]; /* the connections */
-	struct rpc_client_params rp; /* of the connection, for further ones; peer_name: server */
-	struct nfs3_mount *mount;    /* how MOUNT was reached; NULL: not mounted */
-	struct nfs3_nlm *nlm;	     /* locks; NULL: mounted with nolock */
+	struct nfs3_conn conn[RPC_PATHS_MAX];
+	struct rpc_client_params own; /* of the mount's connections; peer_name: server */
+	struct rpc_client_params rp;  /* the same for others, which the mount's user does not see */
+	struct nfs3_mount *mount;     /* how MOUNT was reached; NULL: not mounted */
+	struct nfs3_nlm *nlm;	      /* locks; NULL: mounted with nolock */
 	unsigned connect_ms;
 	bool soft;
 	unsigned soft_ms;  /* soft: longest time of retries of an op */
@@ -181,6 +189,9 @@ struct nfs3_client {
 	bool stopping GUARDED_BY(lock); /* no new ops */
 					/* open files of the user, which end with the mount */
 	GUARDED_BY(lock) LIST_HEAD(, nfs_open) opens;
+	/* connections, as bits: those that are up, and those unbroken since the server was last
+	 * known to have the locks */
+	uint32_t up GUARDED_BY(lock), witnesses GUARDED_BY(lock);
 	atomic_bool doubt;			       /* locks may be lost; changed under lock */
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs_op) relying; /* sent, and rely on locks */
 	GUARDED_BY(lock) TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
@@ -198,9 +209,10 @@ static inline struct nfs3_client *nfs3_client(struct nfs_client *c)
 
 enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
 
-/* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. With pull,
- * such I/O that was sent over a lost connection is taken back. */
-void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull) REQUIRES(c->lock);
+/* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. */
+void nfs3_task_doubt_locked(struct nfs3_client *c) REQUIRES(c->lock);
+/* Meanwhile such I/O that was sent is taken back, unless a witness carries the I/O. */
+void nfs3_task_pull_locked(struct nfs3_client *c) REQUIRES(c->lock);
 /* I/O that such a doubt has held back goes on. */
 void nfs3_task_trust_locked(struct nfs3_client *c) REQUIRES(c->lock);
 /* Starts op with the kind in op->be.v3.kind. No lock held. */

@@ -168,7 +168,6 @@ int nfs3_mount_ask(
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	memcpy(m->path, p->export, len + 1);
 	m->aux.rp = c->rp;
-	m->aux.rp.reconnected = NULL;
 	m->aux.rp.prog = MOUNT3_PROGRAM;
 	m->aux.rp.vers = MOUNT3_VERSION;
 	m->aux.cred = c->cred;

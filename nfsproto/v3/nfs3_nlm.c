@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "nfsproto/v3/nfs3_conn.h"
 #include "nfsproto/v3/nfs3_nlm_call.h"
 #include "nfsproto/v3/nfs3_nlm_claim.h"
 #include "nfsproto/v3/nfs3_nlm_ctx.h"
@@ -50,11 +51,12 @@ static bool holds_any(const struct nfs3_nlm *n)
 	return false;
 }
 
-/* Finds out which locks are still held, and lets I/O go on if the result is certain. */
-static void claim(struct nfs3_client *c)
+/* Finds out which locks are still held, and lets I/O go on if the result is certain. manager: the
+ * lock manager may have restarted alone. */
+static void claim(struct nfs3_client *c, bool manager)
 {
 	struct nfs3_nlm *n = c->nlm;
-	bool decided = nfs3_nlm_claim_all(c);
+	bool decided = (!manager && nfs3_conn_testify(c)) || nfs3_nlm_claim_all(c);
 
 	mutex_lock(&c->lock);
 	mutex_lock(&n->lock);
@@ -62,6 +64,8 @@ static void claim(struct nfs3_client *c)
 		n->claim = true;
 		n->claim_ns = clock_ns() + CLAIM_NS;
 	} else if (!n->claim) {
+		n->manager = false;
+		nfs3_conn_trust_locked(c);
 		nfs3_task_trust_locked(c);
 	}
 	mutex_unlock(&n->lock);
@@ -84,7 +88,7 @@ void nfs3_nlm_start(struct nfs3_client *c)
 static void probe(struct nfs3_client *c)
 {
 	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE || nfs3_nlm_ping(c) != NFS3_NLM_DONE)
-		nfs3_nlm_doubt(c, false);
+		nfs3_nlm_doubt(c);
 }
 
 static void *nlm_main(void *arg)
@@ -100,9 +104,11 @@ static void *nlm_main(void *arg)
 		atomic_store_explicit(&n->stop, false, memory_order_relaxed);
 		eventfd_read(n->abort_fd, &aborts);
 		if (n->claim && clock_ns() >= n->claim_ns) {
+			bool manager = n->manager;
+
 			n->claim = false;
 			mutex_unlock(&n->lock);
-			claim(c);
+			claim(c, manager);
 			mutex_lock(&n->lock);
 			continue;
 		}
@@ -236,10 +242,10 @@ static bool leave(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t unt
 	return clean;
 }
 
-void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
+void nfs3_nlm_stop(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
-	bool up, clean = true;
+	bool up;
 
 	if (!n)
 		return;
@@ -252,6 +258,15 @@ void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
 	mutex_unlock(&n->lock);
 	if (up)
 		pthread_join(n->thread, NULL);
+}
+
+void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
+{
+	struct nfs3_nlm *n = c->nlm;
+	bool clean = true;
+
+	if (!n)
+		return;
 	atomic_store_explicit(&n->stop, false, memory_order_relaxed);
 	n->goodbye_ns = until;
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {

@@ -12,8 +12,10 @@
 int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who);
 /* Call once mounted. Begins to free locks that a former daemon left, if any. */
 void nfs3_nlm_start(struct nfs3_client *c);
-/* Ends waiting ops with -ENOTCONN, clears held locks until `until`, on clock_ns(), at most, and
- * disconnects. */
+/* Ends waiting ops with -ENOTCONN, and the thread. While there are connections. */
+void nfs3_nlm_stop(struct nfs3_client *c);
+/* After the connections, which tell of their return: clears held locks until `until`, on
+ * clock_ns(), at most, and disconnects. */
 void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until);
 /* An NFS_LOCK or NFS_LOCKT. */
 void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op);

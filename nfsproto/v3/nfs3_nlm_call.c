@@ -304,7 +304,7 @@ enum nfs3_nlm_what nfs3_nlm_ping(struct nfs3_client *c)
 
 static void reconnected(void *ctx)
 {
-	nfs3_nlm_doubt(ctx, false);
+	nfs3_nlm_doubt(ctx);
 }
 
 static struct rpc_client *try_at(struct nfs3_client *c, const struct nfs3_aux *a, int *rc)
@@ -382,8 +382,6 @@ static bool is_server_up(struct nfs3_client *c)
 	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred};
 
 	a.rp.abort_fd = c->nlm->abort_fd;
-	a.rp.reconnected = a.rp.lost = NULL;
-	a.rp.answers = NULL;
 	ready(c, &k);
 	return !nfs3_aux_call(&a, &k.s, NFS3PROC_NULL, put_call, 0, SECOND_TRY_MS, NULL);
 }
@@ -416,7 +414,7 @@ enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 	/* a call under way to a server without power must not outlast the grace period */
 	rpc_client_lease(n->rpc, GRACE_S);
 	if (n->known) /* the lock manager may be a restarted one */
-		nfs3_nlm_doubt(c, false);
+		nfs3_nlm_doubt(c);
 	n->known = true;
 	n->warned = false;
 	n->heard_ns = clock_ns();
@@ -450,7 +448,6 @@ enum nfs3_nlm_what nfs3_nlm_notify(struct nfs3_client *c)
 	a.rp.abort_fd = n->abort_fd;
 	a.rp.prog = NSM_PROGRAM;
 	a.rp.vers = NSM_VERSION;
-	a.rp.reconnected = NULL;
 	rc = nfs3_aux_call(&a, &s, NSMPROC_NOTIFY, put_notify, 0, c->connect_ms, NULL);
 	log_ctrl("%s: SM_NOTIFY: %s", c->server, rc ? strerror(-rc) : "done");
 	return what_of_error(rc);

@@ -165,20 +165,29 @@ void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh)
 	mutex_unlock(&n->lock);
 }
 
-void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
+bool nfs3_nlm_doubt_locked(struct nfs3_client *c, bool manager) REQUIRES(c->lock)
 {
 	struct nfs3_nlm *n = c->nlm;
+	bool up;
 
 	if (!n)
-		return;
-	mutex_lock(&c->lock);
+		return false;
 	mutex_lock(&n->lock);
-	if (n->up) { /* otherwise no lock was ever taken */
+	up = n->up; /* otherwise no lock was ever taken */
+	if (up) {
 		n->claim = true;
 		n->claim_ns = 0;
+		n->manager |= manager;
 		pthread_cond_signal(&n->wake);
-		nfs3_task_doubt_locked(c, pull);
+		nfs3_task_doubt_locked(c);
 	}
 	mutex_unlock(&n->lock);
+	return up;
+}
+
+void nfs3_nlm_doubt(struct nfs3_client *c)
+{
+	mutex_lock(&c->lock);
+	nfs3_nlm_doubt_locked(c, true);
 	mutex_unlock(&c->lock);
 }

@@ -22,8 +22,10 @@ void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error);
 void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms);
 /* Has all waiters for a lock of fh ask now: one was cleared through this mount. */
 void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh);
-/* A connection to the server was lost and is back, but no call was sent over the new connection
- * yet. pull: the NFS connection, not the lock manager's. */
-void nfs3_nlm_doubt(struct nfs3_client *c, bool pull);
+/* The server may have restarted: a connection was lost and is back, and no call was sent over the
+ * new connection yet. manager: the lock manager's connection. False: there are no locks. */
+bool nfs3_nlm_doubt_locked(struct nfs3_client *c, bool manager) REQUIRES(c->lock);
+/* The lock manager may have restarted. */
+void nfs3_nlm_doubt(struct nfs3_client *c);
 
 #endif

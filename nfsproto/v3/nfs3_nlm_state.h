@@ -11,9 +11,9 @@
  * The mount remembers the held locks by owner and file. A restarted server has forgotten the locks,
  * but a server cannot restart without losing its connections. While any lock is held, the thread
  * tries a connection now and then. Whenever a connection was lost and is back, the thread claims
- * all locks again (nfs3_nlm_claim.c). Until the claims are decided, I/O that relies on a lock
- * waits: all I/O through the open file that the owner last used to lock. If the lock is lost, such
- * I/O fails with -EIO until the owner unlocks.
+ * all locks again (nfs3_nlm_claim.c), unless another connection is unbroken (nfs3_conn.h). Until
+ * the claims are decided, I/O that relies on a lock waits: all I/O through the open file that the
+ * owner last used to lock. If the lock is lost, such I/O fails with -EIO until the owner unlocks.
  *
  * From below, each file uses the files before it:
  *
@@ -65,7 +65,8 @@ struct nfs3_nlm {
 	struct nfs_op *current GUARDED_BY(lock); /* the op with a call under way */
 	uint64_t next_seq GUARDED_BY(lock);
 	bool up GUARDED_BY(lock), quit GUARDED_BY(lock),
-		claim GUARDED_BY(lock);	    /* claim: claim the held locks again */
+		claim GUARDED_BY(lock),	  /* claim: claim the held locks again, */
+		manager GUARDED_BY(lock); /* whether the server's connections are unbroken or not */
 	uint64_t claim_ns GUARDED_BY(lock); /* but not before */
 	pthread_t thread;
 	atomic_bool stop; /* the current call is to end */

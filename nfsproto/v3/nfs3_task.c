@@ -253,14 +253,28 @@ static void task_hold(struct nfs3_client *c, struct nfs_op *op)
 	task_put_off(c, op, c->soft ? c->soft_ms : HOLD_MS, true);
 }
 
-void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull) REQUIRES(c->lock)
+void nfs3_task_doubt_locked(struct nfs3_client *c) REQUIRES(c->lock)
+{
+	c->doubt = true;
+}
+
+/* Is rpc unbroken? Then a restarted server can get nothing over rpc. */
+static bool is_witness_locked(const struct nfs3_client *c, const struct rpc_client *rpc)
+	REQUIRES(c->lock)
+{
+	for (unsigned i = 0; i < c->base.nrpcs; i++)
+		if (c->rpcs[i] == rpc)
+			return c->witnesses & 1u << i;
+	return false;
+}
+
+void nfs3_task_pull_locked(struct nfs3_client *c) REQUIRES(c->lock)
 {
 	struct nfs_op *op;
 
-	c->doubt = true;
-	if (!pull)
-		return;
 	TAILQ_FOREACH (op, &c->relying, link) {
+		if (is_witness_locked(c, op->call.client))
+			continue;
 		op->be.v3.pulled = true;
 		rpc_call_cancel(&op->call);
 	}

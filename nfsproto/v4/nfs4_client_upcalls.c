@@ -159,10 +159,10 @@ static bool up_check(struct nfs4_user *u)
 	return nfs4_open_check(nfs4_client_of(u));
 }
 
-static bool up_recall(
-	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+static bool up_recall(struct nfs4_user *u, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid, bool unseen)
 {
-	return nfs4_deleg_recall(nfs4_client_of(u), fh, stateid);
+	return nfs4_deleg_recall(nfs4_client_of(u), fh, stateid, unseen);
 }
 
 static bool up_opening(struct nfs4_user *u)

@@ -92,7 +92,7 @@ bool program_is_blind(const struct program *p, const char *name)
 	return ways_blind(p->stage->process[p->mount], path, false);
 }
 
-const char *programs_crowds(void)
+static const char *programs_crowds(void)
 {
 	static char all[200];
 	size_t at = 0;
@@ -103,15 +103,44 @@ const char *programs_crowds(void)
 	return all;
 }
 
-bool programs_may_play(const char *list)
+/* A word of the list that names no crowd, or NULL. */
+static const char *unknown_word(const char *list)
 {
-	char words[200], *rest = words, *word;
+	static char words[200];
+	char *rest = words, *word;
 
 	snprintf(words, sizeof(words), "%s", list);
 	while ((word = strsep(&rest, ",")))
 		if (!*word || !has_word(programs_crowds(), word))
-			return false;
-	return true;
+			return word;
+	return NULL;
+}
+
+bool programs_may_play(const char *list, char *why, size_t n)
+{
+	const char *word = unknown_word(list);
+	unsigned named = 0, programs = 0;
+	const struct crowd *alone = NULL;
+
+	for (unsigned i = 0; i < COUNT(crowds); i++) {
+		if (!has_word(list, crowds[i]->name))
+			continue;
+		named++;
+		programs += crowds[i]->each * STAGE_MOUNTS;
+		alone = crowds[i]->alone ? crowds[i] : alone;
+	}
+	if (word)
+		snprintf(why, n, "there is no crowd '%s': the crowds are %s", word,
+			programs_crowds());
+	else if (alone && named > 1)
+		snprintf(why, n, "the crowd %s plays without others: name no other crowd",
+			alone->name);
+	else if (programs > PROGRAMS_MOST)
+		snprintf(why, n, "%u programs are in these crowds, of at most %u: name fewer",
+			programs, PROGRAMS_MOST);
+	else
+		return true;
+	return false;
 }
 
 /* The crowds of the list, or of the seed's choice: their number. */

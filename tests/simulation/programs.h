@@ -8,10 +8,9 @@
 
 #include "tests/simulation/crowd.h"
 
-/* False: `list`, names with commas between them, names no crowd. */
-bool programs_may_play(const char *list);
-/* The names of all crowds, with commas between them. */
-const char *programs_crowds(void);
+/* Can one run play the crowds of `list`, names with commas between them? False: `why`, of n bytes,
+ * is a sentence. */
+bool programs_may_play(const char *list, char *why, size_t n);
 /* Plays the crowds of the list, until all programs have ended. NULL: two to four crowds of the
  * seed's choice. A violation ends the run. */
 void programs_run(const struct stage *s, const char *list);

@@ -208,6 +208,8 @@ struct wish {
 
 static bool understand(struct wish *w, int c, const char *arg)
 {
+	char why[400];
+
 	switch (c) {
 	case 't':
 		w->p.trace = arg ? 2 : 1;
@@ -229,9 +231,10 @@ static bool understand(struct wish *w, int c, const char *arg)
 		return pieces_leave_out(arg);
 	case 'c':
 		w->crowds = arg;
-		if (!programs_may_play(arg))
-			fprintf(stderr, "the crowds are %s\n", programs_crowds());
-		return programs_may_play(arg);
+		if (programs_may_play(arg, why, sizeof(why)))
+			return true;
+		fprintf(stderr, "%s\n", why);
+		exit(2);
 	}
 	return false;
 }

@@ -198,7 +198,10 @@ struct rpc_client_params {
 	unsigned nchoice;
 	bool hello; /* the null procedure is called on each new connection (rpc_client_hello.h) */
 	struct rpc_paths *paths; /* the client joins these (rpc_paths.h); NULL: it is alone */
-	const char *peer_name;	 /* for messages: "server:/export"'s server; copied */
+	/* The client begins without a connection, and makes the first as one in place of a lost
+	 * connection. Its user has it join the paths, by rpc_paths_join(). */
+	bool later;
+	const char *peer_name; /* for messages: "server:/export"'s server; copied */
 	uint32_t prog, vers;
 	struct rpc_auth *auth; /* proves the caller of each call (rpc_auth.h); NULL: AUTH_NONE or
 				* AUTH_SYS, by the flavor of the call's cred */
@@ -226,9 +229,10 @@ struct rpc_client_params {
 	uint32_t cb_prog;
 	rpc_service_fn *cb_service;
 	void *cb_ctx;
-	/* The progress thread calls reconnected() when a lost connection is back, before anything
-	 * is sent on the new connection. Sessions are still valid; the backchannel must be bound
-	 * anew. A call that reconnected() cancels is not sent again. May be NULL. */
+	/* The progress thread calls reconnected() when a lost connection is back, or the first one
+	 * is made `later`, before anything is sent on the new connection. Sessions are still valid;
+	 * the backchannel must be bound anew. A call that reconnected() cancels is not sent again.
+	 * May be NULL. */
 	void (*reconnected)(void *ctx);
 	/* The progress thread calls lost() when the connection is lost. May be NULL. */
 	void (*lost)(void *ctx);
@@ -239,10 +243,13 @@ struct rpc_client_params {
 };
 
 /* Connects and starts the progress thread. Blocks, at most connect_ms or until abort_fd is
- * readable. NULL with *e set. */
+ * readable; with `later` not at all. NULL with *e set. */
 struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e);
 /* Fails the calls under way with -ENOTCONN, closes the connection, joins the progress thread. Not
- * from a callback. Accepts NULL, returns NULL. */
+ * from a callback. c remains for threads that still ask for a path, or call: -ENOTCONN. An owner of
+ * several paths stops all before it frees one, since their threads may name each other. */
+void rpc_client_stop(struct rpc_client *c);
+/* Stops c if need be. No other thread names c any more. Accepts NULL, returns NULL. */
 struct rpc_client *rpc_client_free(struct rpc_client *c);
 
 struct rpc_client_info {

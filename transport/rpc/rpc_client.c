@@ -302,6 +302,7 @@ static void client_tell_lease_locked(struct rpc_client *c) REQUIRES(c->table.loc
 static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 {
 	uint64_t now = clock_coarse_ns();
+	bool again = c->up_since;
 	struct rpc_call *call;
 	uint32_t at = 0;
 
@@ -312,15 +313,14 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	at = 0;
 	c->replied = false;
 	c->silence = (struct silence){0};
-	c->silent_looks = 0;
 	c->up_since = now;
 	mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	c->xprt = x;
 	client_tell_lease_locked(c);
 	mutex_unlock(&c->table.lock);
-	rpc_count(&c->stats.reconnects, 1);
-	log_ctrl("server %s: connected again", c->peer_name);
+	rpc_count(&c->stats.reconnects, again);
+	log_ctrl("server %s: connected%s", c->peer_name, again ? " again" : "");
 	mutex_lock(&c->table.lock);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (call->state != RPC_CALL_WAIT || call->cancelled)
@@ -369,7 +369,8 @@ static void *client_main(void *arg)
 	uint32_t at = 0;
 
 	pulse_join(&c->pulse, "progress");
-	client_hello(c);
+	if (client_xprt(c))
+		client_hello(c);
 	while (client_attend(c)) {
 		pulse_work(&c->pulse);
 		x = client_xprt(c);
@@ -420,13 +421,36 @@ static void take_choice(struct rpc_client *c)
 	c->p.nchoice = 0;
 }
 
+/* Makes the first connection. 0, or -1 with *e set. */
+static int connect_first(struct rpc_client *c, struct err *e)
+{
+	unsigned connect_ms = c->p.connect_ms;
+	struct err why = {0};
+	struct rpc_xprt at;
+
+	mutex_alone(&c->table.lock);
+	if (c->p.first_ms)
+		c->p.connect_ms = c->p.first_ms;
+	c->xprt = rpc_connector_connect(&c->connector, c->p.abort_fd, &why);
+	c->p.connect_ms = connect_ms;
+	take_choice(c);
+	if (c->xprt) {
+		atomic_store_explicit(&c->up, true, memory_order_relaxed);
+		c->up_since = clock_coarse_ns();
+		return 0;
+	}
+	/* providers know addresses only */
+	rpc_xprt_set_peer(&at, (const struct sockaddr *)&c->p.peer);
+	if (strstr(why.msg, c->peer_name))
+		return err_set(e, why.kind, "%s", why.msg);
+	return err_set(e, why.kind, "server %s (%s, proto=%s): %s", c->peer_name, at.peer,
+		rpc_proto_name(c->p.proto), why.msg);
+}
+
 struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e)
 {
 	struct rpc_client *c = calloc(1, sizeof(*c));
 	struct rpc_xprt_up up = client_up;
-	struct err why = {0};
-	struct rpc_xprt at;
-	unsigned connect_ms;
 	int rc;
 
 	if (!c || rpc_table_init(&c->table) < 0) {
@@ -441,7 +465,6 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 	c->most_calls = p->credits ? p->credits : CREDITS_DEFAULT;
 	if (!c->p.connect_ms)
 		c->p.connect_ms = 10000;
-	connect_ms = c->p.connect_ms;
 	c->min_timeout_ms = p->timeo_ms ? p->timeo_ms : RPC_IDLE_TICK_MAX_MS;
 	c->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	up.ctx = c;
@@ -451,21 +474,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		client_release(c);
 		return NULL;
 	}
-	if (p->first_ms)
-		c->p.connect_ms = p->first_ms;
-	c->xprt = rpc_connector_connect(&c->connector, p->abort_fd, &why);
-	atomic_store_explicit(&c->up, c->xprt != NULL, memory_order_relaxed);
-	c->up_since = clock_coarse_ns();
-	c->p.connect_ms = connect_ms;
-	take_choice(c);
-	if (!c->xprt) {
-		/* providers know addresses only */
-		rpc_xprt_set_peer(&at, (const struct sockaddr *)&c->p.peer);
-		if (strstr(why.msg, c->peer_name))
-			err_set(e, why.kind, "%s", why.msg);
-		else
-			err_set(e, why.kind, "server %s (%s, proto=%s): %s", c->peer_name, at.peer,
-				rpc_proto_name(p->proto), why.msg);
+	if (!p->later && connect_first(c, e)) {
 		client_release(c);
 		return NULL;
 	}
@@ -476,9 +485,22 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		client_release(c);
 		return NULL;
 	}
-	if (p->paths)
+	if (p->paths && !p->later)
 		rpc_paths_join(p->paths, c);
 	return c;
+}
+
+void rpc_client_stop(struct rpc_client *c)
+{
+	if (c->stopped)
+		return;
+	c->stopped = true;
+	rpc_connector_abort(&c->connector);
+	mutex_lock(&c->table.lock);
+	c->closing = true;
+	client_wake_locked(c);
+	mutex_unlock(&c->table.lock);
+	pthread_join(c->thread, NULL);
 }
 
 struct rpc_client *rpc_client_free(struct rpc_client *c)
@@ -487,12 +509,7 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 		return NULL;
 	if (c->p.paths)
 		rpc_paths_leave(c->p.paths, c);
-	rpc_connector_abort(&c->connector);
-	mutex_lock(&c->table.lock);
-	c->closing = true;
-	client_wake_locked(c);
-	mutex_unlock(&c->table.lock);
-	pthread_join(c->thread, NULL);
+	rpc_client_stop(c);
 	client_release(c);
 	return NULL;
 }

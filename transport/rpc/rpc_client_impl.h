@@ -36,6 +36,7 @@ struct rpc_client {
 	bool rests GUARDED_BY(table.lock); /* the thread sleeps long: the next call wakes it */
 	_Atomic bool attention; /* a call was cancelled, or closing, or a shorter time-out */
 	int kick_fd;		/* wakes the thread while down */
+	bool stopped;		/* the owner's: rpc_client_stop() */
 	pthread_t thread;
 	struct pulse pulse; /* of the progress thread */
 	struct rpc_counts stats;
@@ -50,7 +51,6 @@ struct rpc_client {
 	bool greeting;
 	uint64_t idle_since; /* of a client with paths: when the calls ended; 0: there are calls */
 	struct silence silence; /* of a client with paths */
-	unsigned silent_looks;	/* in a row that found the peer's kernel silent */
 	atomic_bool silent;	/* of a client that is alone: client_silent() */
 };
 

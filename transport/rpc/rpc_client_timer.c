@@ -137,13 +137,8 @@ void client_check_silence(struct rpc_client *c)
 			x->ops->lease(x, client_lease(c));
 		return;
 	}
-	if (silence_look(&c->silence, fd, clock_coarse_ns()) < RPC_SILENT_MS) {
-		c->silent_looks = 0;
-		return;
-	}
-	/* one look may follow a pause of this machine: then the acknowledgements have yet to be
-	 * taken in */
-	if (++c->silent_looks < 2 || !rpc_paths_other_up(c->p.paths, c))
+	if (!silence_lasts(&c->silence, fd, clock_coarse_ns(), RPC_SILENT_MS) ||
+		!rpc_paths_other_up(c->p.paths, c))
 		return;
 	log_ctrl("server %s: silent, closing the connection: another is up", c->peer_name);
 	x->ops->shutdown(x);

@@ -18,7 +18,9 @@
  * is shut down while another is up. Without another path the path waits as a single one does.
  *
  * Threads. Owner: the thread that adds the clients. rpc_paths_pick() and the questions: any thread,
- * without a lock. `lock` keeps the members from leaving, and is taken before a table's lock.
+ * without a lock, so a member must not leave while any other member's thread runs, or calls are
+ * made: the owner stops all members first (rpc_client_stop()). `lock` keeps the members from
+ * leaving, and is taken before a table's lock.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_PATHS_H
 #define RNFS_TRANSPORT_RPC_RPC_PATHS_H
@@ -47,8 +49,9 @@ struct rpc_paths {
 void rpc_paths_init(struct rpc_paths *p);
 /* No member is left. */
 void rpc_paths_finish(struct rpc_paths *p);
-/* c, which was made with p in its parameters, joins or leaves. The transport calls these functions.
- * leave: without effect for a client that has not joined. */
+/* c, which was made with p in its parameters, joins or leaves. The transport calls these functions;
+ * the user has a client join that was made to connect later. leave: without effect for a client
+ * that has not joined. */
 void rpc_paths_join(struct rpc_paths *p, struct rpc_client *c);
 void rpc_paths_leave(struct rpc_paths *p, struct rpc_client *c);
 

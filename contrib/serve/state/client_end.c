@@ -62,7 +62,7 @@ void client_drop_states(struct state *s, struct client *c)
 			else if (st->kind != ST_DELEG)
 				LIST_REMOVE(st, obj_link);
 			mutex_unlock(&o->lock);
-			if (st->kind == ST_LAYOUT)
+			if (st->kind == ST_LAYOUT && !s->ending) /* the next run fences all */
 				fence_raise(o);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);

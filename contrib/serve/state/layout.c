@@ -136,23 +136,25 @@ static struct st *look_locked(struct obj *o, const struct client *c, uint32_t ac
 	return layout;
 }
 
-static struct st *add_locked(struct state *s, struct client *c, struct obj *o,
-	const struct layout_ask *ask, struct nfs4_stateid *out) REQUIRES(o->lock)
+static uint32_t add_locked(struct state *s, struct client *c, struct obj *o,
+	const struct layout_ask *ask, struct st **out) REQUIRES(o->lock)
 {
 	struct st *st = st_alloc(c, ask->by, obj_ref(s->objs, o), ST_LAYOUT, "", 0);
+	uint32_t status;
 
 	if (!st) {
 		obj_unref(s->objs, o); /* not the last reference: the caller has one */
-		return NULL;
+		return NFS4ERR_DELAY;
 	}
-	if (st_insert(c, st) != NFS4_OK) {
+	status = st_insert(c, st);
+	if (status != NFS4_OK) {
 		st_put(s, st);
-		return NULL;
+		return status;
 	}
 	LIST_INSERT_HEAD(&o->states, st, obj_link);
 	atomic_fetch_add_explicit(&s->layouts->n, 1, memory_order_relaxed);
-	*out = st->sid;
-	return st;
+	*out = st;
+	return NFS4_OK;
 }
 
 uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const struct layout_ask *ask,
@@ -175,8 +177,8 @@ uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const stru
 		status = NFS4ERR_LAYOUTTRYLATER;
 	else if (st)
 		st_bump_locked(st, out);
-	else if ((st = add_locked(s, c, o, ask, out)) == NULL)
-		status = NFS4ERR_LAYOUTUNAVAILABLE;
+	else if ((status = add_locked(s, c, o, ask, &st)) == NFS4_OK)
+		*out = st->sid;
 	if (status == NFS4_OK) {
 		st->layout.modes |= bits_of(ask->iomode);
 		st->layout.given = ask->call;

@@ -53,6 +53,7 @@ void state_finish(struct state *s)
 {
 	struct client *c;
 
+	s->ending = true;
 	for (;;) {
 		mutex_lock(&s->lock);
 		c = TAILQ_FIRST(&s->clients);
@@ -114,6 +115,8 @@ void state_report(struct state *s)
 
 	mutex_lock(&s->lock);
 	log_always_info("clients: %u", s->nclients);
+	if (atomic_load_explicit(&s->layouts->n, memory_order_relaxed))
+		log_always_info("layouts: %u", s->layouts->n);
 	TAILQ_FOREACH (c, &s->clients, link) {
 		mutex_lock(&c->lock);
 		if (c->nlm)

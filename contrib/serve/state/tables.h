@@ -114,6 +114,7 @@ struct state {
 	struct waits *waits; /* waiter.h */
 	struct delegs *delegs;
 	struct layouts *layouts;
+	bool ending;		 /* the server ends; set once */
 	struct share share;	 /* by enum state_share */
 	struct grace *grace;	 /* of clients with state; NULL: no record and no grace period */
 	_Atomic uint32_t nopens; /* of all clients */

@@ -71,8 +71,15 @@ static uint32_t avoided(const struct client *c)
 	return mask;
 }
 
+static bool is_removed(const struct obj *o)
+{
+	struct statx st;
+
+	return obj_stat(o, &st) == 0 && st.stx_nlink == 0;
+}
+
 /* Would another data server give another answer? A data server refuses access to a file that was
- * fenced after the layout was given. */
+ * fenced after the layout was given, and does not find a removed one. */
 static bool is_servers_fault(const struct compound *c, uint32_t status)
 {
 	switch (status) {
@@ -86,6 +93,8 @@ static bool is_servers_fault(const struct compound *c, uint32_t status)
 		return false;
 	case NFS4ERR_ACCESS:
 		return !c->cur || !fence_is_new(c->cur);
+	case NFS4ERR_STALE:
+		return !c->cur || !is_removed(c->cur);
 	default:
 		return true;
 	}
@@ -154,6 +163,8 @@ static uint32_t make_body(struct compound *c, bool writes, struct xdr_out *x)
 		r = fence_ids(c->sv->objs, c->cur, &ids);
 	if (r < 0)
 		return nfs4_errno_status(r);
+	if (st.stx_nlink == 0) /* data servers may not find the file any more */
+		return NFS4ERR_LAYOUTUNAVAILABLE;
 	/* a WRITE by another user than the owner must take these bits away */
 	if (writes && st.stx_mode & (S_ISUID | S_ISGID))
 		return NFS4ERR_LAYOUTUNAVAILABLE;
@@ -184,7 +195,7 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 	if (LAYOUT_HEAD + x.len > a->maxcount)
 		return NFS4ERR_TOOSMALL;
 	if (c->out->len + LAYOUT_HEAD + x.len + 32 > c->res_max) /* the layout would be lost */
-		return NFS4ERR_REP_TOO_BIG;
+		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
 	current_stateid(c, &ask.sid);
 	ask.call = (struct nfs4_referring_call){c->session->id, c->slot_seq, c->slotid};
 	status = layout_get(&c->sv->state, c->client, c->cur, &ask, &r.stateid);

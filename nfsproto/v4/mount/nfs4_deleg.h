@@ -21,6 +21,9 @@
  *                or replaces a name of the file (nfs4_deleg_along.c)
  *     REVOKED    the server has revoked the delegation: FREE_STATEID is due
  *
+ * An answer may be lost for good, and with the answer the news of a delegation. The recall is the
+ * first news of such a delegation: unseen, it is DUE at once.
+ *
  * Written data goes to the server with the stateid of the delegation or of an open, like any other.
  * So the loss of a delegation loses no data, only knowledge. If the server refuses the delegation's
  * stateid, the delegation is not flushed: the flush could wait for its own end.
@@ -47,6 +50,7 @@
 #define NFS4_DELEG_BUCKETS   1024u
 #define NFS4_DELEG_RETURNS   8u			  /* under way at a time */
 #define NFS4_DELEG_FLUSHES   64u		  /* likewise */
+#define NFS4_DELEG_UNSEEN    64u		  /* on their way back, known by a recall alone */
 #define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long: goes back */
 #define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used in this time: does not give way */
 #define NFS4_DELEG_LOOK_NS   (60 * NFS4_SEC)	  /* between two looks for idle delegations */
@@ -72,6 +76,7 @@ struct nfs4_delegs {
 	uint64_t last_id;
 	bool visited;	   /* the state manager goes through a list of delegations */
 	unsigned opening;  /* OPENs under way, which may bring one */
+	unsigned unseen;   /* known by a recall alone */
 	uint64_t look_ns;  /* when to look for idle delegations next; 0: never yet */
 	uint64_t again_ns; /* no memory or no connection for a return: try again at this time */
 };

@@ -222,18 +222,22 @@ static void return_done(struct nfs_op *op)
 
 /* --- which delegations are returned ---------------------------------------------------------- */
 
-bool nfs4_deleg_recall(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+bool nfs4_deleg_recall(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid, bool unseen)
 {
 	struct nfs4_deleg *d;
 
 	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, stateid);
+	if (!d && unseen)
+		d = nfs4_deleg_unseen_locked(c, fh, stateid);
 	if (d && d->state == NFS4_D_HELD)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	mutex_unlock(&c->lock);
 	if (d)
 		nfs4_state_poll(c->srv);
+	if (d && unseen)
+		log_ctrl("%s: returning a delegation that no answer has brought", c->srv->name);
 	return d;
 }
 

@@ -11,9 +11,11 @@
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
-/* CB_RECALL. If the delegation is one of ours, starts its return: true. */
-bool nfs4_deleg_recall(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+/* CB_RECALL. If the delegation is one of ours, starts its return: true. unseen: the same for a
+ * delegation that no answer has brought, and none will; false: too many of these are on their way
+ * back, or the stateid is that of another file's delegation. */
+bool nfs4_deleg_recall(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid, bool unseen);
 /* CB_GETATTR: as the callback of nfs4_user.h. */
 uint32_t nfs4_deleg_getattr(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);

@@ -85,6 +85,7 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 	}
 	TAILQ_REMOVE(&c->delegs.list[d->state], d, link);
 	c->delegs.n[d->state]--;
+	c->delegs.unseen -= d->unseen;
 	LIST_REMOVE(d, hash);
 	free(d->op);
 	free(d);
@@ -144,6 +145,45 @@ static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cre
 	return d;
 }
 
+static bool knows_locked(struct nfs4_client *c, const struct nfs4_stateid *stateid)
+	REQUIRES(c->lock)
+{
+	struct nfs4_deleg *d;
+
+	for (unsigned i = 0; i < NFS4_D_STATES; i++)
+		TAILQ_FOREACH (d, &c->delegs.list[i], link)
+			if (!memcmp(d->stateid.other, stateid->other, sizeof(stateid->other)))
+				return true;
+	return false;
+}
+
+struct nfs4_deleg *nfs4_deleg_unseen_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid) REQUIRES(c->lock)
+{
+	const struct nfs4_delegation g = {.type = OPEN_DELEGATE_READ, .stateid = *stateid};
+	struct nfs4_deleg *d;
+
+	if (c->delegs.unseen == NFS4_DELEG_UNSEEN || knows_locked(c, stateid) ||
+		!memcmp(stateid->other, nfs4_stateid_anonymous.other, sizeof(stateid->other)))
+		return NULL;
+	d = new_locked(c, &c->srv->cred, fh, &g);
+	if (!d)
+		return NULL;
+	d->unseen = true;
+	c->delegs.unseen++;
+	nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	return d;
+}
+
+/* Is g on its way back? The server has recalled g before the answer came. */
+static bool is_going_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_delegation *g) REQUIRES(c->lock)
+{
+	struct nfs4_deleg *d = nfs4_deleg_find_locked(c, fh, &g->stateid);
+
+	return d && d->state != NFS4_D_HELD;
+}
+
 /* The server has given g, though there may be one: then the new one counts. */
 static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g) REQUIRES(c->lock)
@@ -174,6 +214,10 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	if (!given && !c->delegs_wanted)
 		return 0;
 	mutex_lock(&c->lock);
+	if (given && is_going_locked(c, fh, g)) {
+		mutex_unlock(&c->lock);
+		return 0;
+	}
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && given && !keep) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);

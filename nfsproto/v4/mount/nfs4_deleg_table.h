@@ -21,6 +21,7 @@ struct nfs4_deleg {
 	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
 	struct rpc_cred cred;		 /* credential of the opener */
 	uint64_t since_ns;		 /* when the delegation came */
+	bool unseen;			 /* known by its recall alone; never HELD */
 
 	struct nfs4_stateid stateid GUARDED_BY(NFS4_MOUNT);
 	bool flushed GUARDED_BY(NFS4_MOUNT);	  /* DUE: no data to be flushed, or no more */
@@ -75,6 +76,11 @@ void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o);
 void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock);
 /* The HELD delegation of fh; with stateid, one of fh and stateid in any state; or NULL. */
 struct nfs4_deleg *nfs4_deleg_find_locked(struct nfs4_client *c, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid) REQUIRES(c->lock);
+/* Enters a delegation that the server recalls, and that no OPEN has brought: DUE. NULL: there are
+ * NFS4_DELEG_UNSEEN, or no memory, or the stateid is a special one or that of another file's
+ * delegation. */
+struct nfs4_deleg *nfs4_deleg_unseen_locked(struct nfs4_client *c, const struct nfs_fh *fh,
 	const struct nfs4_stateid *stateid) REQUIRES(c->lock);
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state) REQUIRES(c->lock);

@@ -114,8 +114,8 @@ static bool up_nothing(struct nfs4_user *u)
 	return false;
 }
 
-static bool up_recall(
-	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+static bool up_recall(struct nfs4_user *u, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid, bool unseen)
 {
 	return false;
 }

@@ -85,20 +85,42 @@ static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_ar
 	return NFS4_OK;
 }
 
-static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a)
+/* While state is reclaimed, any answer may bring a delegation. */
+static bool is_recovering(struct nfs4_server *srv)
+{
+	bool recovering;
+
+	mutex_lock(&srv->slots.lock);
+	recovering = srv->state > NFS4_S_RUNNING && srv->state < NFS4_S_STOPPED;
+	mutex_unlock(&srv->slots.lock);
+	return recovering;
+}
+
+/* Does a user take the recall? unseen: as for recall() of nfs4_user.h. */
+static bool takes_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a, bool unseen)
 	REQUIRES(run->cb->lock)
 {
 	struct nfs4_user *u;
 
 	TAILQ_FOREACH (u, &run->srv->users, link) {
-		if (u->up->recall(u, &a->fh, &a->stateid)) {
+		if (u->up->recall(u, &a->fh, &a->stateid, unseen)) {
 			if (u->up->recalled)
 				u->up->recalled(u, &a->fh);
-			return NFS4_OK;
+			return true;
 		}
 		run->may_be_ours |= u->up->opening && u->up->opening(u);
 	}
-	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
+	return false;
+}
+
+static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a)
+	REQUIRES(run->cb->lock)
+{
+	if (takes_recall(run, a, false))
+		return NFS4_OK;
+	if (run->may_be_ours || is_recovering(run->srv))
+		return NFS4ERR_DELAY;
+	return takes_recall(run, a, true) ? NFS4_OK : NFS4ERR_BAD_STATEID;
 }
 
 /* Puts the result too. */

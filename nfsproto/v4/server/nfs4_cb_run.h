@@ -9,10 +9,13 @@
  * server (returning a delegation) is only started.
  *
  * A recall of a delegation that is held or on its way back is answered NFS4_OK. A recall of any
- * other delegation is answered NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have
- * brought the delegation is unanswered: a call that the server refers to (section 2.10.6.3), or any
- * OPEN, since not all servers refer to calls. An inquiry about a file is answered in the same way,
- * with NFS4ERR_BADHANDLE if the file is none of ours.
+ * other delegation is answered NFS4ERR_DELAY while a call that may have brought the delegation is
+ * unanswered: a call that the server refers to (section 2.10.6.3), or any OPEN, since not all
+ * servers refer to calls. Otherwise the answer that brought the delegation is lost for good: the
+ * server kept no answer (NFS4ERR_RETRY_UNCACHED_REP), or the session has ended. A user then returns
+ * the delegation unseen, and the answer is NFS4_OK; NFS4ERR_BAD_STATEID if there are too many such
+ * returns. An inquiry about a file is answered in the same way, with NFS4ERR_BADHANDLE if the file
+ * is none of ours.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_CB_RUN_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_CB_RUN_H

@@ -55,11 +55,14 @@ static void answers(void *ctx, bool yes)
 	mutex_unlock(&srv->cb.lock);
 }
 
-/* The next connection counts from before its start: it may be lost at any moment after. */
-static void count(struct nfs4_server *srv)
+/* conn is about to be made; later: without a connection for now. */
+static void count(struct nfs4_conn *conn, bool later)
 {
+	struct nfs4_server *srv = conn->srv;
+
 	mutex_lock(&srv->cb.lock);
-	srv->links.n++;
+	atomic_store(&conn->down, later);
+	nfs_links_add(&srv->links, later);
 	mutex_unlock(&srv->cb.lock);
 }
 
@@ -69,9 +72,7 @@ static void uncount(struct nfs4_conn *conn)
 	struct nfs4_server *srv = conn->srv;
 
 	mutex_lock(&srv->cb.lock);
-	srv->links.n--;
-	if (atomic_exchange(&conn->down, false))
-		srv->links.down--;
+	nfs_links_drop(&srv->links, atomic_exchange(&conn->down, false));
 	mutex_unlock(&srv->cb.lock);
 }
 
@@ -97,7 +98,7 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		.ctx = &srv->conn[0],
 		.paths = srv->conns_wanted > 1 ? &srv->paths : NULL,
 	};
-	count(srv);
+	count(&srv->conn[0], false);
 	rpc = nfs_connect(p, &srv->rp, e);
 	srv->rp.peer_name = srv->name; /* p goes after the mount */
 	if (!rpc) {
@@ -108,19 +109,22 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 	return 0;
 }
 
-int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
+/* One more connection, to a; ms 0: later. */
+static int more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
 {
+	struct nfs4_conn *conn = &srv->conn[srv->nconns];
 	struct rpc_client_params rp = srv->rp;
 	struct rpc_client *rpc;
 
-	rp.ctx = &srv->conn[srv->nconns];
+	rp.ctx = conn;
 	rp.peer = a->ss;
 	rp.peer_len = a->len;
 	rp.first_ms = ms;
-	count(srv);
+	rp.later = !ms;
+	count(conn, rp.later);
 	rpc = rpc_client_new(&rp, e);
 	if (!rpc) {
-		uncount(&srv->conn[srv->nconns]);
+		uncount(conn);
 		return -1;
 	}
 	rpc_client_hold_back(rpc, true);
@@ -128,19 +132,37 @@ int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned 
 	return 0;
 }
 
+int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e)
+{
+	return more(srv, a, ms, e);
+}
+
+int nfs4_conn_later(struct nfs4_server *srv, const struct dial_addr *a, bool other, struct err *e)
+{
+	struct nfs4_conn *conn = &srv->conn[srv->nconns];
+
+	conn->other = other;
+	atomic_store(&conn->apart, true);
+	return more(srv, a, 0, e);
+}
+
 void nfs4_conn_drop(struct nfs4_server *srv)
 {
 	struct nfs4_conn *conn = &srv->conn[--srv->nconns];
 
 	rpc_client_free(conn->rpc);
+	conn->rpc = NULL;
+	atomic_store(&conn->unbound, false);
 	uncount(conn);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)
 {
+	for (unsigned i = srv->nconns; i-- > 0;) /* their threads name each other */
+		rpc_client_stop(srv->conn[i].rpc);
+	nfs4_task_pump(srv);
 	while (srv->nconns > 0)
 		nfs4_conn_drop(srv);
-	nfs4_task_pump(srv);
 }
 
 /* Can a be connected to? */

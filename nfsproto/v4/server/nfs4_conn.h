@@ -13,6 +13,10 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 /* Makes one more connection, to a. It is not bound to the session. 0, or -1 with *e set. Blocks for
  * ms at most. */
 int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e);
+/* The same, but the connection is made later, by its own thread, and the state manager binds it. No
+ * op uses the connection before. other: a is another address than that of the first connection.
+ * Does not block. */
+int nfs4_conn_later(struct nfs4_server *srv, const struct dial_addr *a, bool other, struct err *e);
 /* Ends the last connection. */
 void nfs4_conn_drop(struct nfs4_server *srv);
 /* Ends all calls under way. */

@@ -14,10 +14,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define BIND_MS	 2000u	/* likewise, to bind one of several connections */
-#define STEP_MS	 60000u /* most time for one step before the next attempt */
-#define RETRY_NS (1 * NFS4_SEC)
-#define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled and delayed ops wait no longer than so */
+#define BIND_MS	    2000u  /* likewise, to bind one of several connections */
+#define PROVE_MAX_S 60u	   /* between two looks at the server behind an address */
+#define STEP_MS	    60000u /* most time for one step before the next attempt */
+#define RETRY_NS    (1 * NFS4_SEC)
+#define PUMP_NS	    (50 * NFS4_MSEC) /* cancelled and delayed ops wait no longer than so */
 
 bool nfs4_recover_undecided(uint32_t status)
 {
@@ -176,17 +177,75 @@ static void bind_later(struct nfs4_conn *conn)
 	mutex_unlock(&conn->srv->slots.lock);
 }
 
+/* conn leads to another server for now, or its server does not answer: conn is asked again after a
+ * pause that grows, since the address may become the server's. */
+static void prove_later(struct nfs4_conn *conn, bool elsewhere)
+{
+	struct nfs4_server *srv = conn->srv;
+
+	if (elsewhere && !conn->wait_s)
+		log_info("%s: connection %td leads to another server", srv->name,
+			conn - srv->conn + 1);
+	conn->wait_s = conn->wait_s ? 2 * conn->wait_s : 1;
+	if (conn->wait_s > PROVE_MAX_S)
+		conn->wait_s = PROVE_MAX_S;
+	conn->due_ns = clock_ns() + conn->wait_s * NFS4_SEC;
+}
+
+/* Does conn, which is apart, lead to the server? */
+static bool prove(struct nfs4_conn *conn)
+{
+	struct nfs4_sync s;
+	int rc;
+
+	if (!conn->other)
+		return true;
+	rc = clock_ns() < conn->due_ns ? -EAGAIN : nfs4_sync_same_server(conn, &s, BIND_MS);
+	if (rc == 0)
+		return true;
+	if (rc != -EAGAIN)
+		prove_later(conn, rc == -EXDEV);
+	if (!atomic_load(&conn->down))
+		bind_later(conn);
+	return false;
+}
+
+/* The server behind conn does not know the session. If the address has become another server's,
+ * conn is apart from now on: no op goes there, not even if all other connections are lost. */
+static bool is_elsewhere(struct nfs4_conn *conn)
+{
+	struct nfs4_sync s;
+
+	if (!conn->other || nfs4_sync_same_server(conn, &s, BIND_MS) != -EXDEV ||
+		s.u.exchange_id.same)
+		return false;
+	rpc_paths_leave(&conn->srv->paths, conn->rpc);
+	atomic_store(&conn->apart, true);
+	prove_later(conn, true);
+	bind_later(conn);
+	return true;
+}
+
 static void bind_conn(struct nfs4_conn *conn)
 {
+	bool apart = atomic_load(&conn->apart);
 	struct nfs4_server *srv = conn->srv;
 	struct nfs4_sync s;
 
 	if (srv->nconns > 1 && atomic_load(&conn->down))
 		return; /* reconnected() asks again */
+	if (apart && !prove(conn))
+		return;
 	if (nfs4_sync_bind(conn, &s, bind_ms(srv)) == 0) {
-		conn->refused = 0;
+		conn->refused = conn->wait_s = 0;
+		if (apart)
+			rpc_paths_join(&srv->paths, conn->rpc);
+		atomic_store(&conn->apart, false);
 		return;
 	}
+	if ((s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION) && !apart &&
+		is_elsewhere(conn))
+		return;
 	/* A server that refuses a fresh session, too, is another one by now. conn stays held
 	 * back. */
 	if ((s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION) &&

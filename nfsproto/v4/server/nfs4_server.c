@@ -105,7 +105,7 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 {
 	for (unsigned i = 0; i < srv->nconns; i++)
-		if (rpc_client_is_up(srv->conn[i].rpc))
+		if (rpc_client_is_up(srv->conn[i].rpc) && !atomic_load(&srv->conn[i].apart))
 			return &srv->conn[i];
 	return &srv->conn[0];
 }

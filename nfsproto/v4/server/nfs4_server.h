@@ -77,9 +77,13 @@ struct nfs4_kept {
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
+	bool other;			/* constant: to another address than the first */
 	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
+	unsigned wait_s;     /* the state manager's: while apart, the last pause, */
+	uint64_t due_ns;     /* and its end */
 	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
-	atomic_bool down;    /* lost, and not back yet */
+	atomic_bool down;    /* lost, and not back yet; or not made so far */
+	atomic_bool apart;   /* no path (rpc_paths.h) until it has been bound */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */
@@ -201,7 +205,8 @@ struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
  * and tests. */
 void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds);
 void nfs4_server_finish(struct nfs4_server *srv);
-/* A connection for calls that a thread waits for: the first that is up, else the first. */
+/* A connection for calls that a thread waits for: the first that is up and a path, else the first.
+ */
 struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv);
 /* The connection for op's next call: the only place that spreads ops over connections. */
 struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv, const struct nfs_op *op);

@@ -14,8 +14,12 @@
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "transport/log.h"
 
-/* A connection that is not there soon is not worth a user's wait. */
-#define MORE_MS 3000u
+/* The addresses that connections go to. */
+struct trunk {
+	struct dial_addr a[DIAL_ADDRS_MAX + 1]; /* [0]: that of the first connection */
+	enum { GOOD, DEAD, FOREIGN } is[DIAL_ADDRS_MAX + 1];
+	unsigned n, dead;
+};
 
 static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -28,20 +32,20 @@ static bool same_address(const struct sockaddr_storage *a, const struct sockaddr
 	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-/* Fills a with the address of the first connection, and then with at most most - 1 others of the
- * server's name. Returns their number. */
-static unsigned addresses(const struct nfs4_server *srv, const struct nfs_mount_params *p,
-	struct dial_addr a[DIAL_ADDRS_MAX + 1])
+/* The address of the first connection, and then at most max_connect - 1 others of the server's
+ * name. */
+static void find_addresses(
+	struct trunk *t, const struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
 	struct dial_addr all[DIAL_ADDRS_MAX];
 	struct err e = {.kind = ERR_NONE};
-	unsigned n = 1, found = p->max_connect > 1 ? nfs_addresses(p, all, &e) : 0;
+	unsigned found = p->max_connect > 1 ? nfs_addresses(p, all, &e) : 0;
 
-	a[0] = (struct dial_addr){.ss = srv->rp.peer, .len = srv->rp.peer_len};
-	for (unsigned i = 0; i < found && n < p->max_connect; i++)
+	*t = (struct trunk){.n = 1};
+	t->a[0] = (struct dial_addr){.ss = srv->rp.peer, .len = srv->rp.peer_len};
+	for (unsigned i = 0; i < found && t->n < p->max_connect; i++)
 		if (!same_address(&all[i].ss, &srv->rp.peer))
-			a[n++] = all[i];
-	return n;
+			t->a[t->n++] = all[i];
 }
 
 /* Binds conn, the last connection, to the session; other: conn goes to another address than the
@@ -60,44 +64,59 @@ static const char *bind_to_session(struct nfs4_conn *conn, bool other, unsigned 
 	return s.status ? nfs4_status_name(s.status) : strerror(-rc);
 }
 
-/* Makes one more connection, to address a. False: there is none. */
-static bool connect_to(struct nfs4_server *srv, const struct dial_addr *a, bool other, unsigned ms)
+/* Makes one more connection, to address i. False: there is none, and t says why. */
+static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, unsigned ms)
 {
 	struct nfs4_conn *conn = &srv->conn[srv->nconns];
 	struct err e = {.kind = ERR_NONE};
 	const char *why;
 
-	if (nfs4_conn_more(srv, a, ms, &e)) {
-		log_info("%s: connection %td cannot be made: %s", srv->name, conn - srv->conn + 1,
-			e.msg);
+	if (nfs4_conn_more(srv, &t->a[i], ms, &e)) {
+		log_info("%s: connection %td cannot be made now: %s", srv->name,
+			conn - srv->conn + 1, e.msg);
+		t->is[i] = DEAD;
+		t->dead++;
 		return false;
 	}
-	why = bind_to_session(conn, other, ms);
+	conn->other = i > 0;
+	why = bind_to_session(conn, conn->other, ms);
 	if (!why)
 		return true;
 	log_info("%s: connection %td cannot be bound to the session: %s", srv->name,
 		conn - srv->conn + 1, why);
 	nfs4_conn_drop(srv);
+	t->is[i] = FOREIGN;
 	return false;
+}
+
+/* Goes through the addresses that are `is`, by turns. Returns the next after *at, or -1: there is
+ * none. */
+static int next_address(const struct trunk *t, unsigned *at, int is)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		unsigned next = ++*at % t->n;
+
+		if ((int)t->is[next] == is)
+			return (int)next;
+	}
+	return -1;
 }
 
 void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
-	unsigned ms = p->connect_ms < MORE_MS ? p->connect_ms : MORE_MS;
-	struct dial_addr a[DIAL_ADDRS_MAX + 1];
-	bool bad[DIAL_ADDRS_MAX + 1] = {false};
-	unsigned n, left, wanted;
+	unsigned ms = p->connect_ms < NFS_MORE_MS ? p->connect_ms : NFS_MORE_MS, at = 0, wanted;
+	struct err e = {.kind = ERR_NONE};
+	struct trunk t;
+	int i;
 
 	if (srv->conns_wanted <= 1)
 		return;
-	left = n = addresses(srv, p, a);
-	wanted = p->nconnect > n ? p->nconnect : n;
-	for (unsigned at = 1; left && srv->nconns < wanted; at++) {
-		unsigned i = at % n;
-
-		if (bad[i] || connect_to(srv, &a[i], i > 0, ms))
-			continue;
-		bad[i] = true;
-		left--;
-	}
+	find_addresses(&t, srv, p);
+	wanted = p->nconnect > t.n ? p->nconnect : t.n;
+	while (srv->nconns + t.dead < wanted && (i = next_address(&t, &at, GOOD)) >= 0)
+		connect_to(srv, &t, (unsigned)i, ms);
+	at = 0;
+	while (srv->nconns < wanted && (i = next_address(&t, &at, DEAD)) >= 0)
+		if (nfs4_conn_later(srv, &t.a[i], i > 0, &e))
+			return;
 }

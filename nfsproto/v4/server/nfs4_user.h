@@ -52,9 +52,11 @@ struct nfs4_upcalls {
 
 	/* Callbacks, on the progress thread, with cb.lock held: each only notes the news. */
 
-	/* Does the user hold the delegation? If so, the delegation is on its way back. */
-	bool (*recall)(
-		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+	/* Does the user hold the delegation? If so, the delegation is on its way back. unseen: no
+	 * answer to come can bring the delegation, and no user holds it; it goes back unseen, if
+	 * the user takes it. */
+	bool (*recall)(struct nfs4_user *u, const struct nfs_fh *fh,
+		const struct nfs4_stateid *stateid, bool unseen);
 	/* Is an OPEN under way that may bring a delegation? May be NULL, as the next five may. */
 	bool (*opening)(struct nfs4_user *u);
 	/* The attributes of fh, if this user has a write delegation of fh. NFS4_OK; NFS4ERR_DELAY:

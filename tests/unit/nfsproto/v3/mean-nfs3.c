@@ -326,6 +326,15 @@ static enum fault_kind cut(void *ctx, const struct rpc_req *req, struct fault_no
 		m->nlm_restarts = m->nlm_held = false;
 		return FAULT_CLOSE;
 	}
+	if (reply && m->cut_nlm && req->prog == NLM4_PROGRAM && req->proc == NLM4PROC_LOCK) {
+		m->cut_nlm = false;
+		return FAULT_CLOSE;
+	}
+	if (reply && m->cut_null && !m->cut && req->prog == NFS3_PROGRAM &&
+		req->proc == NFS3PROC_NULL) {
+		m->cut_null = false;
+		return FAULT_CLOSE;
+	}
 	/* the service holds m->lock while it makes this reply */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
 		return FAULT_NONE;

@@ -32,6 +32,8 @@ struct mean3 {
 	bool no_nlm;	     /* no such program */
 	bool nlm_comes;	     /* NLM is there from the next NULL of NFS on */
 	uint32_t cut;	     /* the next reply to this procedure closes the connection instead */
+	bool cut_null;	     /* then the next reply to NULL does */
+	bool cut_nlm;	     /* the next reply to a LOCK does */
 	uint32_t cut_status; /* not 0: the next call of that procedure fails with this status */
 	enum nfs_type made;  /* not 0: LOOKUP finds a file of this type, last read at made_atime */
 	struct timespec made_atime;

@@ -3,6 +3,7 @@
  *
  * nfs3-fixture: a mount of the server in mean-nfs3, and functions that run an op to its end.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,19 +58,22 @@ int fix3_setup_unmounted(void **state)
 	return 0;
 }
 
-int fix3_setup(void **state)
+void fix3_mount_root(struct fix3 *f)
 {
 	struct err e = {.kind = ERR_NONE};
-	struct fix3 *f;
 
-	fix3_setup_unmounted(state);
-	f = *state;
 	f->nfs = fix3_mount(f, "/", false, &e);
 	if (!f->nfs)
 		print_error("mount: %s\n", e.msg);
 	assert_non_null(f->nfs);
 	nfs_client_root(f->nfs, &f->root, NULL);
 	f->file = (struct nfs_fh){.len = 1, .data = {2}};
+}
+
+int fix3_setup(void **state)
+{
+	fix3_setup_unmounted(state);
+	fix3_mount_root(*state);
 	return 0;
 }
 
@@ -134,4 +138,72 @@ int fix3_open(struct fix3 *f, const struct nfs_name *name, int flags)
 	f->attr = op.u.open.attr;
 	close.u.close.open = op.u.open.open;
 	return fix3_run(f, &close);
+}
+
+struct nfs_op fix3_lock_op(
+	struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
+{
+	struct nfs_op op = {.type = NFS_LOCK};
+
+	op.u.lock.fh = f->file;
+	op.u.lock.owner = owner;
+	op.u.lock.type = type;
+	op.u.lock.start = start;
+	op.u.lock.end = end;
+	op.u.lock.wait = wait;
+	return op;
+}
+
+struct nfs_open *fix3_open_file(struct fix3 *f)
+{
+	struct nfs_op op = {.type = NFS_OPEN};
+
+	op.u.open.dir = f->file;
+	op.u.open.flags = O_RDWR;
+	assert_int_equal(fix3_run(f, &op), 0);
+	return op.u.open.open;
+}
+
+void fix3_close_file(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = {.type = NFS_CLOSE};
+
+	op.u.close.open = o;
+	assert_int_equal(fix3_run(f, &op), 0);
+}
+
+int fix3_lock_through(struct fix3 *f, struct nfs_open *o, int type)
+{
+	struct nfs_op op = fix3_lock_op(f, 1, type, 10, 19, false);
+
+	op.u.lock.open = o;
+	return fix3_run(f, &op);
+}
+
+struct nfs_op fix3_write_op(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = {.type = NFS_WRITE};
+
+	op.u.write.open = o;
+	op.u.write.fh = f->file;
+	op.u.write.from = seg_list_of_buf(f->m.data, 0, 100);
+	return op;
+}
+
+int fix3_write_through(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = fix3_write_op(f, o);
+
+	return fix3_run(f, &op);
+}
+
+struct fix3_seen fix3_seen(struct fix3 *f)
+{
+	struct fix3_seen s;
+
+	pthread_mutex_lock(&f->m.lock);
+	s = (struct fix3_seen){f->m.nlm_count[NLM4PROC_LOCK], f->m.reclaims,
+		f->m.nlm_count[NLM4PROC_TEST], f->m.count[NFS3PROC_WRITE]};
+	pthread_mutex_unlock(&f->m.lock);
+	return s;
 }

@@ -5,12 +5,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "nfsproto/common/nfs_backend.h"
@@ -213,6 +216,56 @@ static void a_connection_without_an_answer_is_lost_often(void **state)
 	}
 }
 
+static atomic_uint connects;		/* calls of connect(2) so far */
+static atomic_uint admitted = UINT_MAX; /* later calls fail */
+
+int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	if (atomic_fetch_add(&connects, 1) < atomic_load(&admitted))
+		return __real_connect(fd, to, len);
+	errno = ECONNREFUSED;
+	return -1;
+}
+
+/* The mount does without connections that cannot be made, and has them later. */
+static void connections_that_fail_are_made_later(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	struct rpc_client_stats st;
+	struct fix3 *f = *state;
+	unsigned enough;
+	struct err e;
+
+	f->nconnect = 2;
+	atomic_store(&connects, 0);
+	f->nfs = fix3_mount(f, "/", true, &e);
+	assert_non_null(f->nfs);
+	enough = atomic_load(&connects);
+	nfs_client_free(f->nfs);
+	f->nconnect = 4;
+	atomic_store(&connects, 0);
+	atomic_store(&admitted, enough);
+	f->nfs = fix3_mount(f, "/", true, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	assert_int_equal(f->nfs->nrpcs, 4);
+	assert_true(rpc_client_is_up(f->nfs->rpcs[1]));
+	assert_false(rpc_client_is_up(f->nfs->rpcs[2]) || rpc_client_is_up(f->nfs->rpcs[3]));
+	assert_int_equal(fix3_getattr(f), 0);
+	atomic_store(&admitted, UINT_MAX);
+	for (int i = 0; i < 4; i++)
+		while (!rpc_client_is_up(f->nfs->rpcs[i]))
+			nanosleep(&pause, NULL);
+	for (int i = 0; i < 3; i++)
+		rpc_client_hold_back(f->nfs->rpcs[i], true);
+	assert_int_equal(fix3_getattr(f), 0);
+	rpc_client_stats(f->nfs->rpcs[3], &st);
+	assert_int_equal(st.calls, 2); /* NULL and GETATTR */
+}
+
 /* The server says that the change was not executed. The client does not ask again. */
 static void a_cancelled_change_that_is_put_off_ends(void **state)
 {
@@ -289,6 +342,8 @@ int main(void)
 		ON_MOUNT3(an_open_that_is_cancelled_truncates_nothing_later),
 		cmocka_unit_test_setup_teardown(a_connection_without_an_answer_is_lost_often,
 			fix3_setup_unmounted, fix3_teardown),
+		cmocka_unit_test_setup_teardown(
+			connections_that_fail_are_made_later, fix3_setup_unmounted, fix3_teardown),
 		ON_MOUNT3(a_cancelled_change_that_is_put_off_ends),
 		ON_MOUNT3(a_cancelled_change_ends_with_the_mount),
 		ON_MOUNT3(ops_under_way_end_with_the_mount),

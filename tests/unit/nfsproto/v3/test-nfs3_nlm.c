@@ -14,23 +14,9 @@
 
 #include "tests/unit/nfsproto/v3/nfs3-fixture.h"
 
-static struct nfs_op lock_op(
-	struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
-{
-	struct nfs_op op = {.type = NFS_LOCK};
-
-	op.u.lock.fh = f->file;
-	op.u.lock.owner = owner;
-	op.u.lock.type = type;
-	op.u.lock.start = start;
-	op.u.lock.end = end;
-	op.u.lock.wait = wait;
-	return op;
-}
-
 static int lock(struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
 {
-	struct nfs_op op = lock_op(f, owner, type, start, end, wait);
+	struct nfs_op op = fix3_lock_op(f, owner, type, start, end, wait);
 
 	return fix3_run(f, &op);
 }
@@ -130,8 +116,8 @@ static void the_holder_is_told(void **state)
 static void who_comes_later_does_not_overtake(void **state)
 {
 	struct fix3 *f = *state;
-	struct nfs_op first = lock_op(f, 1, F_WRLCK, 0, 9, true);
-	struct nfs_op second = lock_op(f, 2, F_WRLCK, 0, 19, true);
+	struct nfs_op first = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
+	struct nfs_op second = fix3_lock_op(f, 2, F_WRLCK, 0, 19, true);
 	sem_t sem1, sem2;
 
 	f->m.nlm_status = NLM4_DENIED;
@@ -149,7 +135,7 @@ static void who_comes_later_does_not_overtake(void **state)
 static void who_waits_can_be_cancelled(void **state)
 {
 	struct fix3 *f = *state;
-	struct nfs_op op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	struct nfs_op op = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
 	sem_t sem;
 
 	f->m.nlm_status = NLM4_DENIED;
@@ -158,7 +144,7 @@ static void who_waits_can_be_cancelled(void **state)
 	nfs_cancel(&op);
 	fix3_wait(&sem);
 	assert_int_equal(op.error, -EINTR);
-	op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	op = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
 	fix3_start(f, &op, &sem);
 	f->nfs = nfs_client_free(f->nfs);
 	fix3_wait(&sem);
@@ -187,7 +173,7 @@ static void who_waits_for_an_answer_gets_it(void **state)
 		f->m.nlm_delay_ms = 500;
 		f->m.nlm_status = NLM4_DENIED;
 		f->m.nlm_times = denied;
-		op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+		op = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
 		fix3_start(f, &op, &sem);
 		while (locks_seen(f) <= denied)
 			nanosleep(&pause, NULL);
@@ -200,7 +186,7 @@ static void who_waits_for_an_answer_gets_it(void **state)
 	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
 	/* the server stays silent: the caller need not wait */
 	f->m.nlm_mute = 1;
-	op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	op = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
 	fix3_start(f, &op, &sem);
 	while (locks_seen(f) <= 2)
 		nanosleep(&pause, NULL);
@@ -248,10 +234,10 @@ static void an_unlock_has_its_turn(void **state)
 	f->m.nlm_delay_ms = 30;
 	pthread_mutex_unlock(&f->m.lock);
 	for (unsigned i = 0; i < WAITERS; i++) {
-		op[i] = lock_op(f, i, F_WRLCK, i, i, true);
+		op[i] = fix3_lock_op(f, i, F_WRLCK, i, i, true);
 		fix3_start(f, &op[i], &sem[i]);
 	}
-	unlock = lock_op(f, 1000, F_UNLCK, 0, UINT64_MAX, false);
+	unlock = fix3_lock_op(f, 1000, F_UNLCK, 0, UINT64_MAX, false);
 	fix3_start(f, &unlock, &done);
 	assert_true(ends_before(f, &done, 3 * WAITERS));
 	assert_int_equal(unlock.error, 0);
@@ -274,8 +260,8 @@ static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 
 	assert_int_equal(lock(f, 3, F_WRLCK, 100, 109, false), 0);
 	f->m.nlm_mute = 1;
-	first = lock_op(f, 1, F_WRLCK, 0, 9, false);
-	second = lock_op(f, 2, F_WRLCK, 20, 29, true);
+	first = fix3_lock_op(f, 1, F_WRLCK, 0, 9, false);
+	second = fix3_lock_op(f, 2, F_WRLCK, 20, 29, true);
 	fix3_start(f, &first, &sem1);
 	while (locks_seen(f) < 2)
 		nanosleep(&pause, NULL);
@@ -285,7 +271,7 @@ static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 		nanosleep(&pause, NULL);
 	assert_true(i < 10000);
 	assert_int_equal(second.error, -EINTR);
-	unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+	unlock = fix3_lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
 	fix3_start(f, &unlock, &sem3);
 	nfs_cancel(&unlock);
 	for (i = 0; i < 10000 && sem_trywait(&sem3) != 0; i++)
@@ -312,7 +298,7 @@ static void an_unlock_is_cancelled_before_it_is_begun(void **state)
 
 	assert_int_equal(lock(f, 3, F_WRLCK, 100, 109, false), 0);
 	f->m.nlm_mute_un = 1;
-	unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+	unlock = fix3_lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
 	fix3_start(f, &unlock, &sem);
 	nfs_cancel(&unlock);
 	for (i = 0; i < 10000 && sem_trywait(&sem) != 0; i++)
@@ -332,7 +318,7 @@ static void an_unlock_is_cancelled_while_it_ends(void **state)
 		sem_t sem;
 
 		assert_int_equal(lock(f, 3, F_WRLCK, 5, UINT64_MAX, false), 0);
-		unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+		unlock = fix3_lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
 		fix3_start(f, &unlock, &sem);
 		for (volatile unsigned spin = 0; spin < i * 200; spin++)
 			;
@@ -373,7 +359,7 @@ static void give_up_a_lock(
 	pthread_mutex_lock(&f->m.lock);
 	f->m.nlm_mute = 1;
 	pthread_mutex_unlock(&f->m.lock);
-	*op = lock_op(f, 1, type, start, end, false);
+	*op = fix3_lock_op(f, 1, type, start, end, false);
 	fix3_start(f, op, &sem);
 	while (locks_seen(f) == before)
 		nanosleep(&pause, NULL);
@@ -404,49 +390,6 @@ static void what_is_held_stays_held_when_a_change_is_given_up(void **state)
 /* --- when a connection was lost ----------------------------------------------------------------
  */
 
-static struct nfs_open *open_file(struct fix3 *f)
-{
-	struct nfs_op op = {.type = NFS_OPEN};
-
-	op.u.open.dir = f->file;
-	op.u.open.flags = O_RDWR;
-	assert_int_equal(fix3_run(f, &op), 0);
-	return op.u.open.open;
-}
-
-static void close_file(struct fix3 *f, struct nfs_open *o)
-{
-	struct nfs_op op = {.type = NFS_CLOSE};
-
-	op.u.close.open = o;
-	assert_int_equal(fix3_run(f, &op), 0);
-}
-
-static int lock_through(struct fix3 *f, struct nfs_open *o, int type)
-{
-	struct nfs_op op = lock_op(f, 1, type, 10, 19, false);
-
-	op.u.lock.open = o;
-	return fix3_run(f, &op);
-}
-
-static struct nfs_op write_op(struct fix3 *f, struct nfs_open *o)
-{
-	struct nfs_op op = {.type = NFS_WRITE};
-
-	op.u.write.open = o;
-	op.u.write.fh = f->file;
-	op.u.write.from = seg_list_of_buf(f->m.data, 0, 100);
-	return op;
-}
-
-static int write_through(struct fix3 *f, struct nfs_open *o)
-{
-	struct nfs_op op = write_op(f, o);
-
-	return fix3_run(f, &op);
-}
-
 /* The connection is lost. The server answers the first claim with status; kept: the server still
  * has the lock. */
 static void lose_connection(struct fix3 *f, uint32_t status, bool kept)
@@ -460,63 +403,48 @@ static void lose_connection(struct fix3 *f, uint32_t status, bool kept)
 	assert_int_equal(fix3_getattr(f), 0);
 }
 
-struct seen {
-	unsigned locks, reclaims, tests, writes;
-};
-
-static struct seen seen(struct fix3 *f)
-{
-	struct seen s;
-
-	pthread_mutex_lock(&f->m.lock);
-	s = (struct seen){f->m.nlm_count[NLM4PROC_LOCK], f->m.reclaims,
-		f->m.nlm_count[NLM4PROC_TEST], f->m.count[NFS3PROC_WRITE]};
-	pthread_mutex_unlock(&f->m.lock);
-	return s;
-}
-
 static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 {
 	struct fix3 *f = *state;
-	struct nfs_open *o = open_file(f);
-	struct seen s;
+	struct nfs_open *o = fix3_open_file(f);
+	struct fix3_seen s;
 
-	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 	lose_connection(f, NLM4_GRANTED, false);
-	assert_int_equal(write_through(f, o), 0); /* the WRITE waits for the claim */
-	s = seen(f);
+	assert_int_equal(fix3_write_through(f, o), 0); /* the WRITE waits for the claim */
+	s = fix3_seen(f);
 	assert_true(s.locks == 2 && s.reclaims == 1 && s.tests == 0 && s.writes == 1);
 	assert_true(f->m.last_lock.lock.offset == 10 && f->m.last_lock.lock.len == 10);
 	assert_true(f->m.last_lock.exclusive);
 	/* no restart: the server says that this mount has the lock */
 	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
-	assert_int_equal(write_through(f, o), 0);
-	s = seen(f);
+	assert_int_equal(fix3_write_through(f, o), 0);
+	s = fix3_seen(f);
 	assert_true(s.locks == 3 && s.reclaims == 2 && s.tests == 1 && s.writes == 2);
 	/* or only that some owner has the lock, without a conflict with this mount */
 	f->m.nlm_anonymous = true;
 	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
-	assert_int_equal(write_through(f, o), 0);
-	s = seen(f);
+	assert_int_equal(fix3_write_through(f, o), 0);
+	s = fix3_seen(f);
 	assert_true(s.locks == 5 && s.reclaims == 3 && s.tests == 2 && s.writes == 3);
 	assert_false(f->m.last_lock.reclaim);
-	close_file(f, o);
+	fix3_close_file(f, o);
 }
 
 /* TEST is sent again, and says that no owner has the lock: the server's grace period has begun. */
 static void a_lock_is_claimed_again_after_a_restart_between_two_calls(void **state)
 {
 	struct fix3 *f = *state;
-	struct nfs_open *o = open_file(f);
-	struct seen s;
+	struct nfs_open *o = fix3_open_file(f);
+	struct fix3_seen s;
 
-	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 	f->m.nlm_restarts = true;
 	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
-	assert_int_equal(write_through(f, o), 0);
-	s = seen(f);
+	assert_int_equal(fix3_write_through(f, o), 0);
+	s = fix3_seen(f);
 	assert_true(s.locks == 3 && s.reclaims == 2 && s.tests == 2 && s.writes == 1);
-	close_file(f, o);
+	fix3_close_file(f, o);
 }
 
 static void nothing_is_written_under_a_lost_lock(void **state)
@@ -525,31 +453,31 @@ static void nothing_is_written_under_a_lost_lock(void **state)
 		NLM4_DENIED_GRACE_PERIOD, NLM4_DENIED, NLM4_DENIED_NOLOCKS};
 	struct nfs_op read = {.type = NFS_READ}, set = {.type = NFS_SETATTR};
 	struct fix3 *f = *state;
-	struct nfs_open *o = open_file(f), *other = open_file(f);
+	struct nfs_open *o = fix3_open_file(f), *other = fix3_open_file(f);
 
 	read.u.read.fh = set.u.setattr.fh = f->file;
 	read.u.read.open = set.u.setattr.open = o;
 	read.u.read.to = seg_list_of_buf(f->m.data, 0, 100);
 	set.u.setattr.set.mask = NFS_SET_SIZE;
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+		assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 		lose_connection(f, status[i], false);
-		assert_int_equal(write_through(f, o), -EIO);
+		assert_int_equal(fix3_write_through(f, o), -EIO);
 		assert_int_equal(fix3_run(f, &read), -EIO);
 		assert_int_equal(fix3_run(f, &set), -EIO);
-		assert_int_equal(seen(f).writes, 2 * i);
-		assert_int_equal(write_through(f, other), 0);
+		assert_int_equal(fix3_seen(f).writes, 2 * i);
+		assert_int_equal(fix3_write_through(f, other), 0);
 		/* until the unlock, which the server need not be told */
-		assert_int_equal(lock_through(f, o, F_UNLCK), 0);
+		assert_int_equal(fix3_lock_through(f, o, F_UNLCK), 0);
 		assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
-		assert_int_equal(write_through(f, o), 0);
+		assert_int_equal(fix3_write_through(f, o), 0);
 	}
 	/* or closed */
-	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 	lose_connection(f, NLM4_DENIED, false);
-	assert_int_equal(write_through(f, o), -EIO);
-	close_file(f, o);
-	close_file(f, other);
+	assert_int_equal(fix3_write_through(f, o), -EIO);
+	fix3_close_file(f, o);
+	fix3_close_file(f, other);
 }
 
 /* A WRITE that was sent before the loss, and a WRITE that comes meanwhile. */
@@ -559,30 +487,30 @@ static void what_relies_on_a_lock_waits(void **state)
 	static struct nfs_op before, after;
 	struct fix3 *f = *state;
 	static sem_t sem1, sem2;
-	struct nfs_open *o = open_file(f);
+	struct nfs_open *o = fix3_open_file(f);
 
-	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 	pthread_mutex_lock(&f->m.lock);
 	f->m.silent[NFS3PROC_WRITE] = true;
 	f->m.nlm_mute = 1;
 	pthread_mutex_unlock(&f->m.lock);
-	before = write_op(f, o);
+	before = fix3_write_op(f, o);
 	fix3_start(f, &before, &sem1);
-	while (seen(f).writes < 1)
+	while (fix3_seen(f).writes < 1)
 		nanosleep(&pause, NULL);
 	lose_connection(f, NLM4_GRANTED, false);
-	while (seen(f).locks < 2) /* the claim, without an answer */
+	while (fix3_seen(f).locks < 2) /* the claim, without an answer */
 		nanosleep(&pause, NULL);
-	after = write_op(f, o);
+	after = fix3_write_op(f, o);
 	fix3_start(f, &after, &sem2);
 	assert_int_equal(fix3_getattr(f), 0);
-	assert_int_equal(seen(f).writes, 1);
+	assert_int_equal(fix3_seen(f).writes, 1);
 	/* the second WRITE can be given up: the server cannot have got it */
 	nfs_cancel(&before);
 	nfs_cancel(&after);
 	fix3_wait(&sem2);
 	assert_int_equal(after.error, -EINTR);
-	assert_int_equal(seen(f).writes, 1);
+	assert_int_equal(fix3_seen(f).writes, 1);
 	/* the other WRITE waits on, up to the end of the mount */
 	assert_int_equal(sem_trywait(&sem1), -1);
 	f->nfs = nfs_client_free(f->nfs);
@@ -598,18 +526,18 @@ static void a_cancelled_write_waits_for_its_lock(void **state)
 	struct timespec pause = {.tv_nsec = 1000000};
 	static struct nfs_op op;
 	struct fix3 *f = *state;
-	struct nfs_open *o = open_file(f);
+	struct nfs_open *o = fix3_open_file(f);
 	static sem_t sem;
 
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+		assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
 		pthread_mutex_lock(&f->m.lock);
 		f->m.silent[NFS3PROC_WRITE] = true;
 		f->m.count[NFS3PROC_WRITE] = 0;
 		pthread_mutex_unlock(&f->m.lock);
-		op = write_op(f, o);
+		op = fix3_write_op(f, o);
 		fix3_start(f, &op, &sem);
-		while (seen(f).writes < 1)
+		while (fix3_seen(f).writes < 1)
 			nanosleep(&pause, NULL);
 		nfs_cancel(&op);
 		pthread_mutex_lock(&f->m.lock);
@@ -618,9 +546,9 @@ static void a_cancelled_write_waits_for_its_lock(void **state)
 		lose_connection(f, status[i], false);
 		fix3_wait(&sem);
 		assert_int_equal(op.error, i ? -EIO : 0);
-		assert_int_equal(seen(f).writes, i ? 1 : 2);
+		assert_int_equal(fix3_seen(f).writes, i ? 1 : 2);
 	}
-	close_file(f, o);
+	fix3_close_file(f, o);
 }
 
 static void without_a_lock_manager_locks_fail(void **state)

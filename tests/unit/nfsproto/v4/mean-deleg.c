@@ -78,6 +78,7 @@ uint32_t mean_deleg_open(struct mean_delegs *d, const struct nfs4_open_args *a,
 		  : d->gives && (write || want == OPEN4_SHARE_ACCESS_WANT_READ_DELEG)) {
 		d->reclaims += again;
 		give(d, fh, write, given);
+		d->gives &= !d->once;
 	}
 	return NFS4_OK;
 }

@@ -15,6 +15,7 @@
 struct mean_delegs {
 	/* how to answer an OPEN that asks for a delegation, or reclaims one */
 	bool gives, gives_back;
+	bool once;     /* only one is given */
 	bool recalled; /* each delegation is recalled at once */
 	/* the type for an OPEN that wants a read delegation; 0: a read delegation */
 	enum open_delegation_type4 type;

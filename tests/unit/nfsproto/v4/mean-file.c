@@ -501,6 +501,8 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 		if (mean_deleg_is(&a->u.stateid.stateid))
 			return mean_plain(
 				r, a->op, mean_deleg_return(&s->delegs, &a->u.stateid.stateid));
+		if (!s->ndelegs)
+			return mean_plain(r, a->op, NFS4ERR_BAD_STATEID);
 		s->ndelegs--;
 		return mean_plain(r, a->op, NFS4_OK);
 	default:

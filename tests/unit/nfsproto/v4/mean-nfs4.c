@@ -275,12 +275,25 @@ static int wrap(void *ctx, struct rpc_xprt *x)
 
 /* --- for tests ----------------------------------------------------------------------------- */
 
-void mean_start(struct mean_srv *s)
+struct rpc_server *mean_listen(struct mean_srv *s, uint32_t addr, uint16_t port)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .wrap = wrap, .ctx = s};
+	struct rpc_server_params p = {
+		.proto = RPC_TCP, .service = service, .wrap = wrap, .ctx = s, .pool = s->pool};
 	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
 	struct err e = {.kind = ERR_NONE};
+	struct rpc_server *server;
 
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(addr);
+	sin->sin_port = htons(port);
+	p.addr_len = sizeof(*sin);
+	server = rpc_server_new(&p, &e);
+	assert_non_null(server);
+	return server;
+}
+
+void mean_start(struct mean_srv *s)
+{
 	memset(s, 0, sizeof(*s));
 	mean_file_init();
 	pthread_mutex_init(&s->lock, NULL);
@@ -292,12 +305,7 @@ void mean_start(struct mean_srv *s)
 	s->change = 1;
 	s->minor = 1;
 	s->lease_s = 30;
-	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	p.addr_len = sizeof(*sin);
-	p.pool = s->pool;
-	s->server = rpc_server_new(&p, &e);
-	assert_non_null(s->server);
+	s->server = mean_listen(s, INADDR_LOOPBACK, 0);
 }
 
 void mean_stop(struct mean_srv *s)

@@ -87,6 +87,7 @@ struct mean_srv {
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
 	const char *owner;     /* of everything, a name; NULL: number 0 */
+	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
 	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
 	 * size */
 	unsigned others_times, others_append;
@@ -146,6 +147,8 @@ struct mean_srv {
 };
 
 void mean_start(struct mean_srv *s);
+/* s serves at another IPv4 address, too, until rpc_server_free(). */
+struct rpc_server *mean_listen(struct mean_srv *s, uint32_t addr, uint16_t port);
 void mean_stop(struct mean_srv *s);
 /* Answers the held COMPOUNDs, in the order of arrival, and holds no more. */
 void mean_release(struct mean_srv *s);

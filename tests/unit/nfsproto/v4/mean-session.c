@@ -15,10 +15,11 @@
 static uint32_t do_exchange_id(struct run *r)
 {
 	struct mean_srv *s = r->s;
+	const char *name = s->name ? s->name : "mean";
 	struct nfs4_exchange_id_res res = {
 		.sequenceid = 1,
 		.flags = s->layouts.gives ? EXCHGID4_FLAG_USE_PNFS_MDS : EXCHGID4_FLAG_USE_NON_PNFS,
-		.server_major_id = {.data = (const uint8_t *)"mean", .len = 4},
+		.server_major_id = {.data = (const uint8_t *)name, .len = (uint32_t)strlen(name)},
 		.server_scope = {.data = (const uint8_t *)"mean", .len = 4},
 		.protect = s->protect,
 	};

@@ -269,6 +269,7 @@ void cli_start(struct cli *c, uint16_t port, unsigned timeo_ms, unsigned soft_re
 		.peer_len = sizeof(sin),
 		.peer_name = "test",
 		.hello = c->hello,
+		.later = c->later,
 		.paths = c->paths,
 		.prog = PROG,
 		.vers = 3,

