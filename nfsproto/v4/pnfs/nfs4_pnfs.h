@@ -11,6 +11,8 @@
  * The files of pnfs, from below. Each calls only files above it in this list:
  *
  *     nfs4_segment     one segment of a layout: which data server has which bytes
+ *     nfs4_ds_io       a READ or WRITE at one data server
+ *     nfs4_ds_v4       a data server with NFSv4
  *     nfs4_ds          a data server: its connection, READ and WRITE there
  *     nfs4_device      the devices that layouts name, each with a data server
  *     nfs4_layout      the layouts of a mount, and the work of the pNFS thread
