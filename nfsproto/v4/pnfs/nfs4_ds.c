@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,11 +189,18 @@ static bool connect_v4(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
 	return v4;
 }
 
+static bool is_readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
 bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, struct err *e)
 {
 	bool is = false;
 
-	for (unsigned i = 0; i < ds->nplaces && !is; i++) {
+	for (unsigned i = 0; i < ds->nplaces && !is && !is_readable(common->rp.abort_fd); i++) {
 		const struct nfs4_ds_place *p = &ds->place[i];
 
 		memcpy(ds->name, p->name, sizeof(ds->name));

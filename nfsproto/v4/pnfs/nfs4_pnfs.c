@@ -14,6 +14,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
 #include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -22,6 +23,7 @@
 #define LATE_MS	      30000u
 #define NEVER_MS      600000u /* the server has no layout for the file */
 #define IDLE_NS	      (10 * NFS4_SEC)
+#define STEP_NS	      (20 * NFS4_MSEC)
 #define DS_AGAIN_MS   2000u
 #define OLD_TRIES     3u
 #define DS_AGAIN_MOST 60000u
@@ -35,8 +37,10 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 
 /* --- devices ------------------------------------------------------------------------------- */
 
-/* The device with that ID, asked for if need be; NULL: of no use now. */
-static struct nfs4_device *device_of(struct nfs4_pnfs *p, const struct nfs4_deviceid *id)
+/* The device with that ID, asked for if need be; NULL: of no use now. *answers false: the server
+ * did not answer. */
+static struct nfs4_device *device_of(
+	struct nfs4_pnfs *p, const struct nfs4_deviceid *id, bool *answers)
 {
 	struct nfs4_getdeviceinfo g = {
 		.rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA};
@@ -52,6 +56,7 @@ static struct nfs4_device *device_of(struct nfs4_pnfs *p, const struct nfs4_devi
 	if (rc) {
 		log_warn("%s: GETDEVICEINFO failed: %s", p->c->srv->name,
 			s.status ? nfs4_status_name(s.status) : strerror(-rc));
+		*answers = s.status != NFS4_OK;
 		return NULL;
 	}
 	if (g.info.error) {
@@ -98,14 +103,17 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 
 /* --- LAYOUTGET ----------------------------------------------------------------------------- */
 
-/* Finds the devices of all targets. */
+/* Finds the devices of all targets, as long as the server answers. */
 static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
 {
+	bool answers = true;
+
 	for (unsigned i = 0; i < g->segs.n; i++) {
 		const struct nfs4_segment *s = &g->segs.seg[i];
 
 		for (unsigned t = 0; t < s->nmirrors * s->nstripes; t++)
-			s->target[t].device = device_of(p, &s->target[t].id);
+			if (answers)
+				s->target[t].device = device_of(p, &s->target[t].id, &answers);
 	}
 }
 
@@ -417,6 +425,18 @@ static bool any_held(struct nfs4_layouts *t)
 	return any;
 }
 
+/* Waits for the thread; from `until` on its calls are cancelled. */
+static void join(struct nfs4_pnfs *p, uint64_t until)
+{
+	struct nfs4_client *c = p->c;
+
+	while (!clock_join(p->thread, until)) {
+		nfs4_task_fail_queued(c->srv, &c->user);
+		nfs4_task_abandon(c->srv, &c->user);
+		until = clock_ns() + STEP_NS;
+	}
+}
+
 void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 {
 	struct nfs4_layoutreturn all = {.fh = NULL};
@@ -427,7 +447,7 @@ void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 	if (!p)
 		return;
 	nfs4_pnfs_stop(c);
-	pthread_join(p->thread, NULL);
+	join(p, until);
 	nfs4_devices_finish(&p->devices);
 	s.u.layoutreturn = &all;
 	if (now < until && any_held(&p->layouts) &&
