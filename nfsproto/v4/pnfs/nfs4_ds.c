@@ -209,6 +209,11 @@ bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, st
 	return is;
 }
 
+struct rpc_client *nfs4_ds_rpc(struct nfs4_ds *ds)
+{
+	return ds->v4 ? ds->v4->srv->conn[0].rpc : ds->rpc;
+}
+
 bool nfs4_ds_is_up(const struct nfs4_ds *ds)
 {
 	const struct nfs4_ds_v4 *v4 = atomic_load_explicit(&ds->v4, memory_order_acquire);

@@ -84,6 +84,8 @@ static inline bool nfs4_ds_is_new(const struct nfs4_ds *ds)
 {
 	return !ds->rpc && !ds->v4;
 }
+/* The connection of ds, which is not NEW. */
+struct rpc_client *nfs4_ds_rpc(struct nfs4_ds *ds);
 /* Is ds UP? Any thread. */
 bool nfs4_ds_is_up(const struct nfs4_ds *ds);
 /* Ends the calls of a connection that was lost. The owner. */

@@ -75,6 +75,18 @@ static struct nfs4_device *device_of(
 	return d;
 }
 
+/* Has the statistics show the connection of ds. */
+static void show(struct nfs4_pnfs *p, struct nfs4_ds *ds)
+{
+	unsigned n = atomic_load(&p->more.n);
+
+	if (n == NFS_MORE_MAX)
+		return;
+	p->more.rpc[n] = nfs4_ds_rpc(ds);
+	/* release: a thread that sees n sees the connection */
+	atomic_store_explicit(&p->more.n, n + 1, memory_order_release);
+}
+
 /* Connects one data server that is due. False: none is; *next is when to look again. */
 static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 {
@@ -93,6 +105,7 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 		return false;
 	if (nfs4_ds_connect(ds, &p->common, &e)) {
 		log_info("%s: data server %s is connected", p->c->srv->name, ds->name);
+		show(p, ds);
 		return true;
 	}
 	log_warn("%s: data server %s: %s: its data goes through the metadata server",
@@ -398,6 +411,7 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 		return -rc;
 	}
 	atomic_store_explicit(&c->pnfs, p, memory_order_release);
+	atomic_store_explicit(&c->base.more, &p->more, memory_order_release);
 	return 0;
 }
 
@@ -448,6 +462,7 @@ void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 		return;
 	nfs4_pnfs_stop(c);
 	join(p, until);
+	atomic_store(&c->base.more, NULL);
 	nfs4_devices_finish(&p->devices);
 	s.u.layoutreturn = &all;
 	if (now < until && any_held(&p->layouts) &&

@@ -33,6 +33,7 @@ struct nfs4_pnfs {
 	struct nfs4_ds_common common; /* of all connections to data servers */
 	struct nfs4_layouts layouts;
 	struct nfs4_devices devices; /* the thread's */
+	struct nfs_more more;	     /* the connections to data servers */
 	int abort_fd;		     /* readable: no connection is wanted any more */
 	pthread_t thread;
 };

@@ -376,6 +376,28 @@ static void large_io_goes_on_without_a_layout(void **state)
 	assert_int_equal(fix_count(e->f, OP_WRITE), 2);
 }
 
+static void statistics_show_data_servers(void **state)
+{
+	struct rpc_client_stats stats, all;
+	struct nfs_client_info info;
+	struct rpc_client_info one;
+	struct env *e = *state;
+
+	open_file(e, O_RDONLY);
+	assert_true(nfs_client_path(e->f->nfs, 0, &one, &stats));
+	assert_false(nfs_client_path(e->f->nfs, 1, &one, &stats));
+	until_direct(e, 0);
+	assert_true(nfs_client_path(e->f->nfs, 1, &one, &stats));
+	assert_true(one.connected);
+	assert_true(stats.calls >= 1);
+	assert_false(nfs_client_path(e->f->nfs, 2, &one, &stats));
+	nfs_client_info(e->f->nfs, &info);
+	assert_int_equal(info.connections, 1);
+	nfs_client_path(e->f->nfs, 0, &one, &stats);
+	nfs_client_stats(e->f->nfs, &all);
+	assert_true(all.calls > stats.calls);
+}
+
 static void a_server_may_want_reads_by_a_layout_to_read(void **state)
 {
 	struct env *e = *state;
@@ -927,6 +949,7 @@ int main(void)
 		WITH_DS(a_cancelled_read_waits_for_no_layout),
 		WITH_DS(a_cancelled_read_waits_for_no_data_server),
 		WITH_DS(large_io_goes_on_without_a_layout),
+		WITH_DS(statistics_show_data_servers),
 		WITH_DS(a_server_may_want_reads_by_a_layout_to_read),
 		WITH_DS(a_server_may_want_no_layoutcommit),
 		WITH_DS(a_layout_for_no_use_is_asked_for_once),
