@@ -529,9 +529,11 @@ static void ended(struct nfs_op *op)
 	if (c->number)
 		nfs_route_results(op);
 	if (op->type == NFS_LOOKUP && op->error == -EREMOTE && op->places && c->submounts) {
-		op->error = nfs_submounts_follow(c, op);
-		if (!op->error)
+		int error = nfs_submounts_follow(c, op);
+
+		if (!error) /* op may have ended by now */
 			return;
+		op->error = error;
 	}
 	end(op);
 }
