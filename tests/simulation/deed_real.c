@@ -124,8 +124,8 @@ static long unmap(struct map *m)
 	return res;
 }
 
-/* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so
- * the pages of a shared mapping are unmapped here before each. */
+/* Byte by byte: the pages are touched in their order. The model looks for a page of a shared
+ * mapping at each use; so the pages of such a mapping are unmapped here before each. */
 static void touch_bytes(const struct deed *d, const struct map *m)
 {
 	volatile uint8_t *volatile at = m->at + d->off;

@@ -195,6 +195,7 @@ static void cut_map(struct vfs_map *m, uint64_t first)
 		if (begin + n >= first) {
 			free(m->own[n]);
 			m->own[n] = NULL;
+			vfs_punmap(&m->loaded[n]);
 		}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sys_map: mappings. Each load and store looks for its page, as if the page had been unmapped
- * before.
+ * sys_map: mappings. Each load and store of a shared mapping looks for its page, as if the page had
+ * been unmapped before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +35,11 @@ static bool is_written(const struct vfs_map *m)
 	return m->shared && (m->file->flags & O_ACCMODE) == O_RDWR;
 }
 
+static size_t pages_of(size_t len)
+{
+	return (len + VFS_PAGE - 1) / VFS_PAGE;
+}
+
 static int map(
 	struct process *p, struct vfs_file *f, off_t off, size_t len, bool shared, bool writable)
 {
@@ -45,10 +50,11 @@ static int map(
 	for (int m = 0; m < VFS_MAPS; m++) {
 		if (p->map[m].file)
 			continue;
-		p->map[m] = (struct vfs_map){vfs_fref(f), off, len, shared, writable, NULL};
-		if (!shared)
-			p->map[m].own =
-				calloc((len + VFS_PAGE - 1) / VFS_PAGE, sizeof(*p->map[m].own));
+		p->map[m] = (struct vfs_map){vfs_fref(f), off, len, shared, writable, NULL, NULL};
+		if (!shared) {
+			p->map[m].own = calloc(pages_of(len), sizeof(*p->map[m].own));
+			p->map[m].loaded = calloc(pages_of(len), sizeof(*p->map[m].loaded));
+		}
 		/* any file that may write is good for write-back */
 		if (is_written(&p->map[m]) && !f->in_inode) {
 			LIST_INSERT_HEAD(&f->inode->writers, f, of_inode);
@@ -92,10 +98,12 @@ int sys_munmap(struct process *p, int m)
 		return (int)proc_leave(p, -EINVAL);
 	old = *map;
 	map->file = NULL;
-	if (!old.shared)
-		for (size_t n = 0; n < (old.len + VFS_PAGE - 1) / VFS_PAGE; n++)
-			free(old.own[n]);
+	for (size_t n = 0; !old.shared && n < pages_of(old.len); n++) {
+		free(old.own[n]);
+		vfs_punmap(&old.loaded[n]);
+	}
 	free(old.own);
+	free(old.loaded);
 	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close) */
 	if (!(old.file->handle->open_flags & FOPEN_DIRECT_IO))
 		vfs_sync_pages(old.file->inode);
@@ -188,6 +196,22 @@ static int store_shared(struct vfs_file *f, uint64_t index, size_t in, const voi
 	return 0;
 }
 
+/* The file's page of a private mapping, with a reference. A page that a load has mapped stays
+ * mapped until the page leaves the cache. Until then Linux 6.1 to 6.18 does not look for the page:
+ * a load has no fault, and the first store copies the mapped page (do_wp_page). filemap_fault()
+ * does not run, so a mark that the load's fault left on the page begins no read-ahead. Linux also
+ * maps pages around the page of a fault, but none with a mark (filemap_map_pages). */
+static int mapped_page(struct vfs_map *map, size_t n, struct vfs_page **out)
+{
+	struct vfs_page *page = map->loaded[n];
+
+	if (!page || !page->inode)
+		return fault(map->file, (uint64_t)map->off / VFS_PAGE + n, out);
+	page->refs++;
+	*out = page;
+	return 0;
+}
+
 /* A private mapping's own copy of a page, from its first store on. */
 static int own_page(struct vfs_map *map, size_t n, struct vfs_page **out)
 {
@@ -195,7 +219,7 @@ static int own_page(struct vfs_map *map, size_t n, struct vfs_page **out)
 	int error;
 
 	if (!map->own[n]) {
-		error = fault(map->file, (uint64_t)map->off / VFS_PAGE + n, &page);
+		error = mapped_page(map, n, &page);
 		if (error)
 			return error;
 		map->own[n] = malloc(sizeof(*page));
@@ -203,6 +227,7 @@ static int own_page(struct vfs_map *map, size_t n, struct vfs_page **out)
 			abort();
 		*map->own[n] = *page;
 		vfs_punref(page);
+		vfs_punmap(&map->loaded[n]);
 	}
 	*out = map->own[n];
 	return 0;
@@ -227,10 +252,12 @@ static int touch(struct vfs_map *map, size_t at, uint8_t *load, const uint8_t *s
 			memcpy(load, page->bytes + in, len);
 		return 0;
 	}
-	error = fault(map->file, index, &page);
+	error = map->shared ? fault(map->file, index, &page) : mapped_page(map, n, &page);
 	if (error)
 		return error;
 	memcpy(load, page->bytes + in, len);
+	if (!map->shared)
+		vfs_pmap(&map->loaded[n], page);
 	vfs_punref(page);
 	return 0;
 }

@@ -114,7 +114,8 @@ void vfs_tell_answer(struct vfs *v, const struct vfs_request *r, int error, size
 
 struct vfs_page {
 	uint64_t index;
-	unsigned refs;			     /* one for the cache */
+	unsigned refs;			     /* one for the cache, one for each of maps */
+	unsigned maps;			     /* private mappings that have loaded the page */
 	struct vfs_inode *inode;	     /* NULL: not in the cache any more */
 	bool uptodate, locked, dirty, ahead; /* ahead: its reading begins the next read-ahead */
 	uint8_t bytes[VFS_PAGE];
@@ -312,6 +313,9 @@ struct vfs_page *vfs_pfind(struct vfs_inode *i, uint64_t index); /* with a refer
 /* A new page in the cache, locked, with a reference for the caller; NULL: there is one. */
 struct vfs_page *vfs_padd(struct vfs_inode *i, uint64_t index);
 void vfs_punref(struct vfs_page *p);
+/* A private mapping has the page at *at from now on; no page any more. */
+void vfs_pmap(struct vfs_page **at, struct vfs_page *p);
+void vfs_punmap(struct vfs_page **at);
 /* False: killed, if killable. */
 bool vfs_plock(struct vfs_page *p, bool killable);
 void vfs_punlock(struct vfs_page *p);
@@ -370,7 +374,8 @@ struct vfs_map {
 	off_t off;
 	size_t len;
 	bool shared, writable;
-	struct vfs_page **own; /* of a private mapping that stores */
+	struct vfs_page **own;	  /* of a private mapping that stores */
+	struct vfs_page **loaded; /* of a private mapping: the file's pages, from loads */
 };
 
 struct process {

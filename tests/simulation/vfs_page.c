@@ -79,6 +79,23 @@ void vfs_punref(struct vfs_page *p)
 		free(p);
 }
 
+void vfs_pmap(struct vfs_page **at, struct vfs_page *p)
+{
+	p->refs++;
+	p->maps++;
+	vfs_punmap(at);
+	*at = p;
+}
+
+void vfs_punmap(struct vfs_page **at)
+{
+	if (!*at)
+		return;
+	(*at)->maps--;
+	vfs_punref(*at);
+	*at = NULL;
+}
+
 bool vfs_plock(struct vfs_page *p, bool killable)
 {
 	sched_point();
@@ -124,7 +141,7 @@ void vfs_pshrink(struct vfs_inode *i, unsigned once_in)
 	for (unsigned at = i->npages; at-- > 0;) {
 		struct vfs_page *p = i->pages[at];
 
-		if (p->refs == 1 && !p->locked && !p->dirty &&
+		if (p->refs == 1 + p->maps && !p->locked && !p->dirty &&
 			choices_once_in(CHOICES_KERNEL, once_in))
 			vfs_pdrop(p);
 	}
