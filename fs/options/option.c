@@ -491,6 +491,7 @@ static const struct opt opts[] = {
 	TEXT("mountaddr", mounthost, .only = OPTION_FOR_V3),
 	{.name = "mountvers", .arg = NEED_ARG, .fn = set_mountvers, .want = "3", .only = OPTION_FOR_V3},
 	FLAG("read_plus", read_plus, true, .only = OPTION_FOR_V42),
+	FLAG("pnfs", pnfs, true, .only = OPTION_FOR_V4),
 	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, AT(rsize), .min = 4096, .max = MIB, .want = "bytes, such as 1M"},
 	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, AT(wsize), .min = 4096, .max = MIB, .want = "bytes, such as 1M"},
 	{.name = "sec", .arg = NEED_ARG, .fn = set_sec, .want = "sys"},

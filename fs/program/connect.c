@@ -131,6 +131,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.mount_udp = o->mount_udp,
 		.mounthost = o->mounthost,
 		.read_plus = o->read_plus,
+		.pnfs = o->pnfs,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
 		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,

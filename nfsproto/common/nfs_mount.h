@@ -110,6 +110,7 @@ struct nfs_mount_params {
 	const char *state_dir, *mountpoint;
 	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not sent, but data is not
 			   placed directly either */
+	bool pnfs;	/* v4: data straight from and to data servers, if there are any */
 	uint32_t rsize, wsize; /* 0: the largest that both sides accept, at most 1 MiB */
 	/* the mount goes on where a former daemon has left off; NULL: a new mount */
 	struct nfs_record *record;

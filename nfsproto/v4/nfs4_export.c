@@ -201,6 +201,8 @@ static int walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct 
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
 	s->u.fsinfo.mask = nfs4_bits_info();
+	if (c->srv->roles_given & EXCHGID4_FLAG_USE_PNFS_MDS)
+		nfs4_bit_set(&s->u.fsinfo.mask, FATTR4_FS_LAYOUT_TYPES);
 	return nfs4_mount_run(c, s, NFS4_K_FSINFO, ms);
 }
 
@@ -311,6 +313,8 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			 "then "
 			 "becomes stale, and is found again by its name when it is next opened",
 			c->srv->name, s.u.fsinfo.fh_expire_type);
+	c->layout_types =
+		nfs4_bit(&s.u.fsinfo.mask, FATTR4_FS_LAYOUT_TYPES) ? s.u.fsinfo.layout_types : 0;
 	features(c, &s.u.fsinfo);
 	return limits_more(c, e);
 }

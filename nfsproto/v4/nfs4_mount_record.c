@@ -26,8 +26,11 @@ static const struct field client_fields[] = {
 const char *nfs4_mount_settle(struct nfs_client *base)
 {
 	struct nfs4_client *c = nfs4_client(base);
-	const char *why = nfs4_state_settle(c);
+	const char *why;
 
+	if (atomic_load(&c->pnfs))
+		return "layouts (option pnfs), which cannot be handed over";
+	why = nfs4_state_settle(c);
 	if (!why && !nfs4_server_is_settled(c->srv))
 		why = "the session with the server";
 	return why;

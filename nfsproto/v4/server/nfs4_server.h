@@ -120,6 +120,8 @@ struct nfs4_server {
 	char name[256];
 	unsigned minor;
 	bool any_minor; /* minor may be lowered to the server's newest */
+	/* EXCHGID4_FLAG_USE_*: roles of the server that the client asks for, and has got */
+	uint32_t roles, roles_given;
 	const struct nfs4_kind *kinds;
 	struct rpc_cred cred;
 	char owner[160];    /* co_ownerid */

@@ -410,6 +410,7 @@ static void options_without_effect_are_named(void **state)
 		{"vers=4.1,read_plus", "option read_plus has no effect with vers=4.1"},
 		{"minorversion=1,read_plus", "option read_plus has no effect with vers=4.1"},
 		{"v3,read_plus", "option read_plus has no effect with vers=3"},
+		{"vers=3,pnfs", "option pnfs has no effect with vers=3"},
 		{"noac,actimeo=3", "option actimeo has no effect with noac"},
 		{"acdirmax=3,noac", "option acdirmax has no effect with noac"},
 		{"noac,delegations=write", "option delegations has no effect with noac"},

@@ -48,6 +48,7 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.change = s->change,
 	};
 	a.change_attr_type = s->change_type;
+	a.layout_types = s->layouts.gives ? 1u << LAYOUT4_FLEX_FILES : 0;
 	a.fh = *fh;
 	a.mounted_on_fileid = a.attr.fileid;
 	return a;
