@@ -43,7 +43,7 @@
 static struct request *io_request(
 	fuse_req_t req, const struct fuse_file_info *fi, off_t off, struct seg_list *data)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(f->fs, req, &f->cred);
 
 	if (!r) {
@@ -224,7 +224,7 @@ static void ask(struct request *r)
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	enum cache_found found = CACHE_MISS;
 	struct seg_list data;
 	struct request *r;
@@ -379,7 +379,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	bool gathers = write_is_gathered(fs, f, fi->flags, fi->writepage);
 	size_t size = fuse_buf_size(in);
 	struct seg_list data;

@@ -408,7 +408,7 @@ void ops_setattr(
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->file = fi ? file_of(fi) : NULL;
+	r->file = fi ? file_of(fs_of(req), fi) : NULL;
 	attr_from_setattr(attr, to_set, &setattr_of(r)->set);
 	if (!setattr_of(r)->set.mask) {
 		memset(r->state, 0, sizeof(r->state));
