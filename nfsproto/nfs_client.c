@@ -185,16 +185,32 @@ void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 	}
 }
 
+/* The connections of part that are shown, with those beside its server's. */
+static unsigned shown(const struct nfs_client *part)
+{
+	/* acquire: the connections that are counted have been set */
+	const struct nfs_more *more = atomic_load_explicit(&part->more, memory_order_acquire);
+
+	return part->nrpcs + (more ? atomic_load_explicit(&more->n, memory_order_acquire) : 0);
+}
+
+static struct rpc_client *shown_one(const struct nfs_client *part, unsigned i)
+{
+	return i < part->nrpcs ? part->rpcs[i] : part->more->rpc[i - part->nrpcs];
+}
+
 bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
 	struct rpc_client_stats *stats)
 {
 	struct nfs_client *part;
+	unsigned has;
 
-	for (unsigned n = 0; (part = nfs_route_each(c, &n)); i -= part->nrpcs) {
-		if (i >= part->nrpcs)
+	for (unsigned n = 0; (part = nfs_route_each(c, &n)); i -= has) {
+		has = shown(part);
+		if (i >= has)
 			continue;
-		rpc_client_info(part->rpcs[i], info);
-		rpc_client_stats(part->rpcs[i], stats);
+		rpc_client_info(shown_one(part, i), info);
+		rpc_client_stats(shown_one(part, i), stats);
 		return true;
 	}
 	return false;
@@ -216,8 +232,8 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 
 	rpc_client_stats(c->rpc, out);
 	for (unsigned n = 0; (part = nfs_route_each(c, &n));)
-		for (unsigned i = part == c; i < part->nrpcs; i++) {
-			rpc_client_stats(part->rpcs[i], &one);
+		for (unsigned i = part == c, has = shown(part); i < has; i++) {
+			rpc_client_stats(shown_one(part, i), &one);
 			rpc_client_stats_add(out, &one);
 		}
 }
@@ -513,9 +529,11 @@ static void ended(struct nfs_op *op)
 	if (c->number)
 		nfs_route_results(op);
 	if (op->type == NFS_LOOKUP && op->error == -EREMOTE && op->places && c->submounts) {
-		op->error = nfs_submounts_follow(c, op);
-		if (!op->error)
+		int error = nfs_submounts_follow(c, op);
+
+		if (!error) /* op may have ended by now */
 			return;
+		op->error = error;
 	}
 	end(op);
 }

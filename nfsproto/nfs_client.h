@@ -21,8 +21,8 @@ void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *a
 void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out);
 /* The counters of all connections together. */
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out);
-/* One of the mount's connections, i below info.connections; false: there is no such one. Any
- * thread. */
+/* One of the mount's connections; false: there is none of that number. Data servers come last, and
+ * do not count in info.connections. Any thread. */
 bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
 	struct rpc_client_stats *stats);
 /* The ops of type t that have ended. Any thread; takes no lock. */

@@ -116,6 +116,11 @@ static bool nothing_kept(const struct options *o)
 	return !o->readahead_kb;
 }
 
+static bool one_address(const struct options *o)
+{
+	return o->trunk_discovery && o->max_connect <= 1 && o->vers_major != 3;
+}
+
 static const struct pair {
 	const char *option;
 	bool (*moot)(const struct options *o);
@@ -131,6 +136,7 @@ static const struct pair {
 	{"local_lock", all_local, "nolock"},
 	{"local_lock", none_local, "lock"},
 	{"idmap_domain", numbers_only, "idmap=numeric"},
+	{"trunkdiscovery", one_address, "max_connect=1, which is the default"},
 	{"retry", delays, "delay_connect"},
 	{"bg", bg_and_delays, "delay_connect"},
 	{"bg", bg_and_stays, "-f, in which rnfs stays in the foreground"},

@@ -59,6 +59,7 @@ struct options {
 	bool mount_udp;	       /* MOUNT and the portmapper over UDP, else TCP */
 	char *mounthost;       /* where MOUNT is; NULL: host */
 	bool read_plus;	       /* NFSv4.2: do not transfer holes */
+	bool pnfs;	       /* NFSv4: data straight from and to data servers */
 	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
 	unsigned patience_s; /* seconds that a request waits while the server is silent; 0: for ever
@@ -67,6 +68,7 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned nconnect, max_connect; /* 0: not given */
+	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool migration;			/* the mount moves with its file system to another server */
 	bool referrals; /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;

@@ -9,6 +9,7 @@
 #ifndef RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
 #define RNFS_NFSPROTO_COMMON_NFS_BACKEND_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "nfsproto/common/nfs_count.h"
@@ -56,12 +57,21 @@ struct nfs_backend {
 	void (*deleg_flushed)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 };
 
+/* Connections beside those of the mount's server, for statistics. More may come at any time; one
+ * that has come stays until nfs_client_free(). */
+#define NFS_MORE_MAX 16u /* further ones are not shown */
+struct nfs_more {
+	atomic_uint n;
+	struct rpc_client *rpc[NFS_MORE_MAX]; /* n of them are set */
+};
+
 struct nfs_client {
 	const struct nfs_backend *backend;
 	struct rpc_client *rpc; /* the first connection */
 	struct rpc_client *const
 		*rpcs; /* all, for statistics; they change only in nfs_client_free() */
 	unsigned nrpcs;
+	struct nfs_more *_Atomic more; /* NULL: none */
 	/* constant */
 	const struct nfs_client_upcalls *up; /* NULL: none */
 	void *up_ctx;

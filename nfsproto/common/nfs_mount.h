@@ -109,6 +109,7 @@ struct nfs_mount_params {
 	const char *state_dir, *mountpoint;
 	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not sent, but data is not
 			   placed directly either */
+	bool pnfs;	/* v4: data straight from and to data servers, if there are any */
 	uint32_t rsize, wsize; /* 0: the largest that both sides accept, at most 1 MiB */
 	struct rpc_cred cred;  /* for the mount itself and for state without a user */
 	const struct nfs_client_upcalls *upcalls; /* constant; NULL: none */
@@ -122,6 +123,8 @@ struct nfs_mount_params {
 	 * 0:
 	 * 1 */
 	unsigned nconnect, max_connect;
+	/* NFSv4: ask the server for further addresses of its own, within max_connect */
+	bool trunk_discovery;
 	bool migration; /* v4: the mount moves with its file system to another server */
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */

@@ -24,7 +24,9 @@
 #include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
+struct layout_io;
 struct nfs4_conn;
+struct nfs4_layout_held;
 struct nfs4_server;
 struct nfs4_lockreq;
 struct nfs4_user;
@@ -426,9 +428,17 @@ struct nfs_op {
 			uint32_t walked;   /* likewise: operations that succeeded */
 			uint64_t since_ns; /* since when the op makes no progress; 0: the op does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
-			uint64_t more[2];  /* COPY: the stateid of an asynchronous one; LISTXATTR:
-					      cookie, number of pages; APPEND: how often the end was
-					      elsewhere, append_alone() */
+			union {
+				/* COPY: the stateid of an asynchronous one; LISTXATTR: cookie,
+				 * number of pages; APPEND: how often the end was elsewhere,
+				 * append_alone() */
+				uint64_t more[2];
+				struct layout_io *parts; /* at data servers: nfs4_layout_io.c */
+				struct { /* LAYOUTCOMMIT; uncommitted: none is to be sent */
+					struct nfs4_layout_held *layout;
+					bool uncommitted;
+				};
+			};
 		} v4;
 		struct {
 			struct nfs_open *open; /* being made by an OPEN */

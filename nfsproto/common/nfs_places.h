@@ -20,6 +20,7 @@ struct nfs_place {
 
 /* One block of memory: free(). */
 struct nfs_places {
+	char *root; /* the path of the file system on the server that tells; NULL: no path */
 	unsigned n; /* 1..NFS_PLACES_MAX */
 	struct nfs_place place[NFS_PLACES_MAX];
 };

@@ -28,12 +28,14 @@
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_join.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
@@ -73,6 +75,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
 	nfs4_user_leave(c->srv, &c->user, until, error);
+	nfs4_pnfs_free(c);
 	mutex_destroy(&c->lock);
 	nfs4_lock_finish(&c->locks);
 	nfs4_deleg_finish(c);
@@ -157,19 +160,42 @@ static void nfs4_unmount(struct nfs_client *base)
 	int error = -ETIMEDOUT;
 
 	nfs4_user_quit(c->srv, &c->user);
+	nfs4_pnfs_stop(c);
 	nfs4_lock_abort(c);
 	nfs4_task_fail_queued(c->srv, &c->user);
 	if (drain_all(c, nfs_leave_until(base, DRAIN_MS))) {
 		until = nfs_leave_until(base, GOODBYE_MS);
+		nfs4_pnfs_end(c, until);
 		if (give_back_all(c, until))
 			error = 0;
 	}
 	if (error) { /* the server is silent: the ops under way end without an answer */
 		nfs4_task_fail_queued(c->srv, &c->user);
 		nfs4_task_abandon(c->srv, &c->user);
+		nfs4_pnfs_end(c, 0);
 		drain_all(c, UINT64_MAX);
 	}
 	client_free(c, until, error);
+}
+
+/* A mount that cannot use layouts works without. */
+static void begin_pnfs(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	int rc;
+
+	if (!p->pnfs)
+		return;
+	if (!(c->layout_types & 1u << LAYOUT4_FLEX_FILES)) {
+		log_always_warn("%s: %s gives no layouts of flexible files: option pnfs has no "
+				"effect",
+			c->srv->name, p->export);
+		return;
+	}
+	rc = nfs4_pnfs_begin(c);
+	if (rc)
+		log_always_warn("%s: no memory or no thread for pNFS (%s): option pnfs has no "
+				"effect",
+			c->srv->name, strerror(-rc));
 }
 
 struct nfs_client *nfs4_mount_on(
@@ -190,6 +216,7 @@ struct nfs_client *nfs4_mount_on(
 		nfs4_unmount(&c->base);
 		return NULL;
 	}
+	begin_pnfs(c, p);
 	return &c->base;
 }
 
@@ -202,6 +229,8 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
 	else if (nfs4_server_start(srv, p, e) == 0)
 		base = nfs4_mount_on(srv, p, e);
+	if (base && p->trunk_discovery && p->max_connect > 1)
+		nfs4_export_trunk(nfs4_client(base), p);
 	nfs4_server_unref(srv);
 	return base;
 }
@@ -248,8 +277,14 @@ static void submit(struct nfs4_client *c, struct nfs_op *op)
 	nfs4_deleg_take_along(c, op);
 	if (nfs4_names_wanted(c, op))
 		nfs4_names_later(c, op);
-	else
+	else if (!nfs4_pnfs_io(c, op))
 		nfs4_task_start(op);
+}
+
+static void close_submit(struct nfs4_client *c, struct nfs_op *op)
+{
+	nfs4_pnfs_closing(c, op->u.close.open);
+	nfs4_close_submit(c, op);
 }
 
 static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
@@ -266,7 +301,7 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 	else if (op->type == NFS_OPEN)
 		nfs4_open_submit(c, op);
 	else if (op->type == NFS_CLOSE)
-		nfs4_close_submit(c, op);
+		close_submit(c, op);
 	else if (op->type == NFS_LOCK)
 		nfs4_lock_submit(c, op);
 	else
@@ -285,6 +320,7 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op, bool at_once
 		mutex_lock(&c->srv->slots.lock);
 		nfs4_task_cancel_locked(op);
 		mutex_unlock(&c->srv->slots.lock);
+		nfs4_pnfs_cancel(c, op);
 		return;
 	}
 	nfs4_open_cancel(c, op);

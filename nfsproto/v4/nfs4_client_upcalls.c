@@ -22,6 +22,8 @@
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -75,6 +77,8 @@ static enum nfs_outcome up_failed(
 {
 	struct nfs4_client *c = nfs4_client_of(u);
 
+	if (op->be.v4.kind == NFS4_K_LAYOUTCOMMIT)
+		return nfs4_layout_uncommitted(c, op, status);
 	switch (status) {
 	case NFS4ERR_BADOWNER:
 		if (!nfs4_names_refused(c, op))
@@ -113,6 +117,7 @@ static void up_ended(struct nfs4_user *u, struct nfs_op *op)
 		nfs4_open_unref(o);
 	if (source)
 		nfs4_open_unref(source);
+	nfs4_layout_io_over(op);
 	nfs4_deleg_stays(nfs4_client_of(u), op);
 }
 
@@ -128,6 +133,7 @@ static void up_reclaim(struct nfs4_user *u)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
 
+	nfs4_pnfs_forget(c);
 	if (nfs4_move_instead(c))
 		return;
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
@@ -142,6 +148,8 @@ static void up_reclaim(struct nfs4_user *u)
 static bool up_revoked(struct nfs4_user *u)
 {
 	bool unknown = nfs4_deleg_revoked(nfs4_client_of(u));
+
+	nfs4_pnfs_revoked(nfs4_client_of(u));
 
 	return nfs4_open_revoked(nfs4_client_of(u)) || unknown;
 }
@@ -166,6 +174,11 @@ static bool up_opening(struct nfs4_user *u)
 	opening = c->delegs.opening > 0;
 	mutex_unlock(&c->lock);
 	return opening;
+}
+
+static uint32_t up_layoutrecall(struct nfs4_user *u, const struct nfs4_cb_layoutrecall_args *a)
+{
+	return nfs4_pnfs_recall(nfs4_client_of(u), a);
 }
 
 static void up_recall_any(struct nfs4_user *u, uint32_t keep)
@@ -221,6 +234,7 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.recalled = up_recalled,
 	.opening = up_opening,
 	.recall_any = up_recall_any,
+	.layoutrecall = up_layoutrecall,
 	.getattr = up_getattr,
 	.connection = up_connection,
 	.notify_lock = up_notify_lock,

@@ -15,6 +15,7 @@
 #include "nfsproto/common/nfs_places.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
+#include "nfsproto/v4/server/nfs4_trunk.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -200,6 +201,8 @@ static int walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct 
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
 	s->u.fsinfo.mask = nfs4_bits_info();
+	if (c->srv->roles_given & EXCHGID4_FLAG_USE_PNFS_MDS)
+		nfs4_bit_set(&s->u.fsinfo.mask, FATTR4_FS_LAYOUT_TYPES);
 	return nfs4_mount_run(c, s, NFS4_K_FSINFO, ms);
 }
 
@@ -310,8 +313,27 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			 "then "
 			 "becomes stale, and is found again by its name when it is next opened",
 			c->srv->name, s.u.fsinfo.fh_expire_type);
+	c->layout_types =
+		nfs4_bit(&s.u.fsinfo.mask, FATTR4_FS_LAYOUT_TYPES) ? s.u.fsinfo.layout_types : 0;
 	features(c, &s.u.fsinfo);
 	return limits_more(c, e);
+}
+
+void nfs4_export_trunk(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	struct nfs4_sync s;
+
+	s.u.walk.fh = c->base.root;
+	s.u.walk.from_len = c->base.root.len;
+	s.u.walk.path = "";
+	s.u.walk.places = NULL;
+	if (step_run(c, &s, run_locations) || !s.u.walk.places) {
+		log_info("%s: the server tells no further address of its own", c->srv->name);
+		return;
+	}
+	nfs4_trunk_told(c->srv, p, s.u.walk.places);
+	free(s.u.walk.places);
+	c->base.nrpcs = c->srv->nconns;
 }
 
 int nfs4_export_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)

@@ -10,5 +10,8 @@
 
 /* 0, or -1 with *e set. Blocks. */
 int nfs4_export_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
+/* Asks the server for further addresses of its own (trunkdiscovery). Blocks for one call, and for
+ * the names that the server tells. Without an answer there are none. */
+void nfs4_export_trunk(struct nfs4_client *c, const struct nfs_mount_params *p);
 
 #endif

@@ -23,11 +23,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control", "referrals", "migration")
 # What takes root to be set up.
-E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections")
+E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections", "layouts")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration")
+       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "layouts")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
@@ -138,6 +138,7 @@ def e2e_short():
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield from limits()
     yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "data-servers", "", limit=120)
     yield e2e_job("plain", "find", "", limit=120)
     yield e2e_job("plain", "completion", "", limit=120)
     yield e2e_job("plain", "manifests", "", limit=120)
@@ -180,6 +181,7 @@ def e2e_all():
         for script in GANESHA:
             yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
     yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "data-servers", "", limit=120)
     yield e2e_job("plain", "find", "", limit=120)
     for proto in TRANSPORTS:
         for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays", "unlinked") + NFS3:

@@ -25,12 +25,13 @@ typedef void request_fn(const struct serve_port *port, struct rpc_req *req);
 static const struct program {
 	uint32_t prog, vers;
 	request_fn *request;
+	bool data; /* also at a data server, which lets no client look for files or lock them */
 } programs[] = {
-	{NFS3_PROGRAM, NFS3_VERSION, v3_request},
-	{NFS4_PROGRAM, NFS4_VERSION, compound_request},
-	{MOUNT3_PROGRAM, MOUNT3_VERSION, mountd_request},
-	{NLM4_PROGRAM, NLM4_VERSION, nlm_request},
-	{NSM_PROGRAM, NSM_VERSION, nsm_request},
+	{NFS3_PROGRAM, NFS3_VERSION, v3_request, true},
+	{NFS4_PROGRAM, NFS4_VERSION, compound_request, true},
+	{MOUNT3_PROGRAM, MOUNT3_VERSION, mountd_request, false},
+	{NLM4_PROGRAM, NLM4_VERSION, nlm_request, false},
+	{NSM_PROGRAM, NSM_VERSION, nsm_request, false},
 };
 
 void serve_request(void *ctx, struct rpc_req *req)
@@ -45,7 +46,7 @@ void serve_request(void *ctx, struct rpc_req *req)
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const struct program *p = &programs[i];
 
-		if (p->prog != req->prog)
+		if (p->prog != req->prog || (sv->data_server && !p->data))
 			continue;
 		if (p->vers == req->vers) {
 			p->request(port, req);

@@ -44,6 +44,7 @@ struct nfs4_offload {
 };
 
 struct idmap;
+struct nfs4_pnfs;
 
 struct nfs4_client {
 	struct nfs_client base; /* first */
@@ -65,6 +66,8 @@ struct nfs4_client {
 	bool read_plus;		      /* use READ_PLUS if the server has it */
 	enum nfs_delegations delegs_wanted; /* the kind to ask for */
 	uint32_t clone_blksize;		    /* a power of two, or 0: try any alignment */
+	uint32_t layout_types;		    /* of the root's file system: bits 1 << layouttype4 */
+	struct nfs4_pnfs *_Atomic pnfs;	    /* nfs4_pnfs.h; NULL: data goes through the server */
 
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */

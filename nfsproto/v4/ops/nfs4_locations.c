@@ -104,8 +104,7 @@ int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out)
 		return -ENOMEM;
 	r.at = (char *)(p + 1);
 	xdr_in_init(&r.x, raw->data, raw->len);
-	get_path(&r); /* fs_root: the place on this server, now or before */
-	r.at = (char *)(p + 1);
+	p->root = get_path(&r);
 	n = xdr_get_count(&r.x, LIST_MAX, 8);
 	for (uint32_t i = 0; i < n && xdr_in_ok(&r.x); i++)
 		get_location(&r);

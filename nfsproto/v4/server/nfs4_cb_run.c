@@ -158,6 +158,20 @@ static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_an
 	return NFS4_OK;
 }
 
+static uint32_t cb_layoutrecall(struct cb_run *run, const struct nfs4_cb_layoutrecall_args *a)
+	REQUIRES(run->cb->lock)
+{
+	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT, one;
+	struct nfs4_user *u;
+
+	TAILQ_FOREACH (u, &run->srv->users, link) {
+		one = u->up->layoutrecall ? u->up->layoutrecall(u, a) : NFS4ERR_NOMATCHING_LAYOUT;
+		if (status != NFS4ERR_DELAY && one != NFS4ERR_NOMATCHING_LAYOUT)
+			status = one;
+	}
+	return status;
+}
+
 /* Executes one operation and puts the result; returns the status. */
 static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
 	REQUIRES(run->cb->lock)
@@ -179,6 +193,8 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = cb_recall(run, &a->u.recall);
 	else if (a->op == OP_CB_RECALL_ANY)
 		status = cb_recall_any(run, &a->u.recall_any);
+	else if (a->op == OP_CB_LAYOUTRECALL && (run->srv->roles & EXCHGID4_FLAG_USE_PNFS_MDS))
+		status = cb_layoutrecall(run, &a->u.layoutrecall);
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			u->up->notify_lock(u, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);

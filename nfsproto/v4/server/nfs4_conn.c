@@ -61,6 +61,7 @@ static void count(struct nfs4_conn *conn, bool later)
 	struct nfs4_server *srv = conn->srv;
 
 	mutex_lock(&srv->cb.lock);
+	atomic_store(&conn->ended, false);
 	atomic_store(&conn->down, later);
 	nfs_links_add(&srv->links, later);
 	mutex_unlock(&srv->cb.lock);
@@ -72,14 +73,21 @@ static void uncount(struct nfs4_conn *conn)
 	struct nfs4_server *srv = conn->srv;
 
 	mutex_lock(&srv->cb.lock);
-	nfs_links_drop(&srv->links, atomic_exchange(&conn->down, false));
+	if (!atomic_exchange(&conn->ended, true))
+		nfs_links_drop(&srv->links, atomic_exchange(&conn->down, false));
 	mutex_unlock(&srv->cb.lock);
 }
 
-static void add(struct nfs4_server *srv, struct rpc_client *rpc)
+/* The state manager may be at work, and sees conn from now on. */
+static void add(struct nfs4_conn *conn, struct rpc_client *rpc)
 {
-	srv->conn[srv->nconns].rpc = rpc;
-	srv->rpcs[srv->nconns++] = rpc;
+	struct nfs4_server *srv = conn->srv;
+
+	conn->rpc = rpc;
+	srv->rpcs[srv->nconns] = rpc;
+	srv->nconns++;
+	if (atomic_load(&conn->unbound)) /* up already */
+		nfs4_state_want(srv, NFS4_TODO_BIND);
 }
 
 int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
@@ -105,7 +113,8 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		uncount(&srv->conn[0]);
 		return -1;
 	}
-	add(srv, rpc);
+	srv->conn[0].to = srv->rp.peer;
+	add(&srv->conn[0], rpc);
 	return 0;
 }
 
@@ -121,6 +130,7 @@ static int more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
 	rp.peer_len = a->len;
 	rp.first_ms = ms;
 	rp.later = !ms;
+	conn->to = a->ss;
 	count(conn, rp.later);
 	rpc = rpc_client_new(&rp, e);
 	if (!rpc) {
@@ -128,7 +138,7 @@ static int more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
 		return -1;
 	}
 	rpc_client_hold_back(rpc, true);
-	add(srv, rpc);
+	add(conn, rpc);
 	return 0;
 }
 
@@ -137,11 +147,13 @@ int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned 
 	return more(srv, a, ms, e);
 }
 
-int nfs4_conn_later(struct nfs4_server *srv, const struct dial_addr *a, bool other, struct err *e)
+int nfs4_conn_later(
+	struct nfs4_server *srv, const struct dial_addr *a, bool other, bool told, struct err *e)
 {
 	struct nfs4_conn *conn = &srv->conn[srv->nconns];
 
 	conn->other = other;
+	conn->told = told;
 	atomic_store(&conn->apart, true);
 	return more(srv, a, 0, e);
 }
@@ -154,6 +166,13 @@ void nfs4_conn_drop(struct nfs4_server *srv)
 	conn->rpc = NULL;
 	atomic_store(&conn->unbound, false);
 	uncount(conn);
+}
+
+void nfs4_conn_give_up(struct nfs4_conn *conn)
+{
+	rpc_client_stop(conn->rpc);
+	uncount(conn);
+	atomic_store(&conn->down, true);
 }
 
 void nfs4_conn_free_all(struct nfs4_server *srv)
@@ -198,8 +217,11 @@ int nfs4_conn_redirect(
 	for (unsigned i = 0; i < n; i++) {
 		if (!is_reachable(srv, &a[i], ms, host, e))
 			continue;
-		for (unsigned k = 0; k < srv->nconns; k++)
+		for (unsigned k = 0; k < srv->nconns; k++) {
+			srv->conn[k].to = a[i].ss;
+			srv->conn[k].other = false;
 			rpc_client_redirect(srv->conn[k].rpc, &a[i]);
+		}
 		return 0;
 	}
 	return -1;

@@ -15,8 +15,12 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 int nfs4_conn_more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms, struct err *e);
 /* The same, but the connection is made later, by its own thread, and the state manager binds it. No
  * op uses the connection before. other: a is another address than that of the first connection.
- * Does not block. */
-int nfs4_conn_later(struct nfs4_server *srv, const struct dial_addr *a, bool other, struct err *e);
+ * told: the server has told a; the connection is given up if a proves to be another server's. Does
+ * not block. The state manager may be at work. */
+int nfs4_conn_later(
+	struct nfs4_server *srv, const struct dial_addr *a, bool other, bool told, struct err *e);
+/* Ends conn, which is apart, but keeps its place. The state manager's thread. */
+void nfs4_conn_give_up(struct nfs4_conn *conn);
 /* Ends the last connection. */
 void nfs4_conn_drop(struct nfs4_server *srv);
 /* Ends all calls under way. */

@@ -77,6 +77,8 @@ struct nfs4_server;
 	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, read_plus)                                          \
 	KIND(NFS4_K_APPEND, "WRITE at the end", NFS4_KF_CACHE, append)                             \
 	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_CACHE, write)                          \
+	/* of a WRITE that data servers have carried out */                                        \
+	KIND(NFS4_K_LAYOUTCOMMIT, "LAYOUTCOMMIT", 0, layoutcommit)                                 \
 	/* from here on: the back end's own, see struct nfs4_sync */                               \
 	SERVER_KIND(NFS4_K_SEQUENCE, "SEQUENCE", 0, sequence)                                      \
 	KIND(NFS4_K_DELEGRETURN, "DELEGRETURN", NFS4_KF_CACHE, delegreturn)                        \
@@ -97,6 +99,9 @@ struct nfs4_server;
 	KIND(NFS4_K_REOPEN, "OPEN anew", NFS4_KF_CACHE, reopen)                                    \
 	KIND(NFS4_K_REDELEG, "OPEN of what is delegated anew", NFS4_KF_CACHE, redeleg)             \
 	KIND(NFS4_K_RELOCK, "LOCK anew", NFS4_KF_CACHE, relock)                                    \
+	KIND(NFS4_K_LAYOUTGET, "LAYOUTGET", 0, layoutget)                                          \
+	KIND(NFS4_K_GETDEVICEINFO, "GETDEVICEINFO", 0, getdeviceinfo)                              \
+	KIND(NFS4_K_LAYOUTRETURN, "LAYOUTRETURN", NFS4_KF_CACHE, layoutreturn)                     \
 	SERVER_KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, test_stateid)                          \
 	SERVER_KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, free_stateid)
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -203,6 +204,12 @@ static bool prove(struct nfs4_conn *conn)
 	rc = clock_ns() < conn->due_ns ? -EAGAIN : nfs4_sync_same_server(conn, &s, BIND_MS);
 	if (rc == 0)
 		return true;
+	if (rc == -EXDEV && conn->told && !s.u.exchange_id.same) {
+		log_info("%s: connection %td leads to another server, and is given up",
+			conn->srv->name, conn - conn->srv->conn + 1);
+		nfs4_conn_give_up(conn);
+		return false;
+	}
 	if (rc != -EAGAIN)
 		prove_later(conn, rc == -EXDEV);
 	if (!atomic_load(&conn->down))

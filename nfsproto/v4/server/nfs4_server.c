@@ -43,6 +43,7 @@ static int make_identity(struct nfs4_server *srv)
 void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds)
 {
 	srv->kinds = kinds;
+	srv->roles = EXCHGID4_FLAG_USE_NON_PNFS;
 	nfs4_slots_init(&srv->slots);
 	TAILQ_INIT(&srv->users);
 	TAILQ_INIT(&srv->delayed);
@@ -95,6 +96,8 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	if (srv->slots_wanted > NFS4_MAX_SLOTS)
 		srv->slots_wanted = NFS4_MAX_SLOTS;
 	nfs4_server_init(srv, kinds);
+	if (p->pnfs)
+		srv->roles |= EXCHGID4_FLAG_USE_PNFS_MDS;
 	srv->conns_wanted = connections(p);
 	return srv;
 }

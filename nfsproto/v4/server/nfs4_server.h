@@ -18,10 +18,10 @@
  *     nfs4_task_run     slot, call, reply, next call of an op
  *     nfs4_sync         calls that a thread waits for
  *     nfs4_session_ops  calls about client ID, session and stateids
- *     nfs4_recover      the state manager's work after a loss
- *     nfs4_manager      the state manager's thread: lease, time, work
  *     nfs4_cb_run       the callback service
  *     nfs4_conn         making and ending connections
+ *     nfs4_recover      the state manager's work after a loss
+ *     nfs4_manager      the state manager's thread: lease, time, work
  *     nfs4_trunk        further connections
  *     nfs4_session      establishing client ID and session, and giving both back
  *     nfs4_join         joining a server and leaving it
@@ -77,13 +77,17 @@ struct nfs4_kept {
 struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
-	bool other;			/* constant: to another address than the first */
-	unsigned refused;    /* the state manager's: answers BADSESSION to BIND, in a row */
-	unsigned wait_s;     /* the state manager's: while apart, the last pause, */
-	uint64_t due_ns;     /* and its end */
-	atomic_bool unbound; /* changes under slots.lock: must be bound to the session */
-	atomic_bool down;    /* lost, and not back yet; or not made so far */
-	atomic_bool apart;   /* no path (rpc_paths.h) until it has been bound */
+	/* after the mount only a migration changes these, on the state manager's thread */
+	struct sockaddr_storage to; /* the address */
+	bool other;		    /* to another address than the first */
+	bool told;		    /* constant: the server has told the address (trunkdiscovery) */
+	unsigned refused;	    /* the state manager's: answers BADSESSION to BIND, in a row */
+	unsigned wait_s;	    /* the state manager's: while apart, the last pause, */
+	uint64_t due_ns;	    /* and its end */
+	atomic_bool unbound;	    /* changes under slots.lock: must be bound to the session */
+	atomic_bool down;	    /* lost, and not back yet; or not made so far */
+	atomic_bool ended;	    /* counted no more */
+	atomic_bool apart;	    /* no path (rpc_paths.h) until it has been bound */
 };
 
 /* --- the state manager --------------------------------------------------------------------- */
@@ -116,6 +120,8 @@ struct nfs4_server {
 	char name[256];
 	unsigned minor;
 	bool any_minor; /* minor may be lowered to the server's newest */
+	/* EXCHGID4_FLAG_USE_*: roles of the server that the client asks for, and has got */
+	uint32_t roles, roles_given;
 	const struct nfs4_kind *kinds;
 	struct rpc_cred cred;
 	char owner[160];    /* co_ownerid */
@@ -127,7 +133,7 @@ struct nfs4_server {
 		response_max; /* bytes, of the first session; later sessions have the same */
 	struct nfs4_conn conn[NFS4_CONNS];
 	struct rpc_client *rpcs[NFS4_CONNS]; /* of each connection */
-	unsigned nconns;
+	atomic_uint nconns;
 	struct rpc_client_params rp; /* of the first connection, for more */
 	struct rpc_paths paths;	     /* all connections, if there may be several */
 	struct nfs_links links GUARDED_BY(cb.lock);

@@ -32,7 +32,8 @@ void nfs4_put_op_exchange_id(struct nfs4_server *srv, struct nfs_op *op, struct 
 	struct nfs4_exchange_id_args a = {
 		.ownerid = {.data = (const uint8_t *)srv->owner,
 			.len = (uint32_t)strlen(srv->owner)},
-		.flags = EXCHGID4_FLAG_USE_NON_PNFS,
+		/* RFC 8881 section 13.1: the server chooses among the roles that are asked for */
+		.flags = srv->roles,
 		.protect = SP4_NONE,
 	};
 
@@ -99,6 +100,7 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	srv->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) &&
 			 srv->have_clientid && srv->clientid == s->u.exchange_id.clientid;
 	srv->clientid = s->u.exchange_id.clientid;
+	srv->roles_given = s->u.exchange_id.flags & srv->roles;
 	/* RFC 8881 18.35.3: the sequence id of a confirmed client ID is to be ignored; but the one
 	 * that this client has kept has proved wrong */
 	if (!srv->confirmed || srv->create_misordered)

@@ -70,6 +70,19 @@ void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state)
 	atomic_store_explicit(&op->be.v4.state, (uint8_t)state, memory_order_release);
 }
 
+bool nfs4_task_away(struct nfs_op *op)
+{
+	struct nfs4_server *srv = nfs4_task_server(op);
+	bool may;
+
+	mutex_lock(&srv->slots.lock);
+	may = !op->be.v4.cancelled && !nfs4_task_stopping_locked(op);
+	if (may)
+		nfs4_task_state_locked(op, NFS4_T_AWAY);
+	mutex_unlock(&srv->slots.lock);
+	return may;
+}
+
 bool nfs4_task_may_stray(struct nfs_op *op, unsigned most)
 {
 	if (op->be.v4.strays >= most)
@@ -194,6 +207,7 @@ void nfs4_task_cancel_locked(struct nfs_op *op)
 	case NFS4_T_SENDING:
 	case NFS4_T_ABORTED:
 	case NFS4_T_ENDING:
+	case NFS4_T_AWAY:
 		break; /* a later start sees the flag */
 	}
 }

@@ -54,6 +54,7 @@ enum nfs4_task_state {	/* nfs_op.be.v4.state, under slots.lock but for nfs4_task
 	NFS4_T_ABORTED, /* cancelled while it was SENDING */
 	NFS4_T_SENT,	/* has a call, which the transport has or is about to get */
 	NFS4_T_ENDING,	/* its reply is being read; op may start again */
+	NFS4_T_AWAY,	/* its user carries it out at other servers; op may start again, or end */
 };
 
 /* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
@@ -90,6 +91,9 @@ static inline bool nfs4_task_step(struct nfs_op *op, uint8_t from, uint8_t to)
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind);
 /* Ends op: calls done. No lock held. */
 void nfs4_task_end(struct nfs_op *op, int error);
+/* Its user carries op, not started yet, out elsewhere, and then starts or ends op. False: op was
+ * cancelled, or its user has stopped new ops. No lock held but the user's own. */
+bool nfs4_task_away(struct nfs_op *op);
 /* op, which is not under way, may have a slot with a request that the server may have counted. The
  * slot is given back as DOUBTFUL. */
 void nfs4_task_give_up_slot_locked(struct nfs_op *op) REQUIRES(LOCK_OF(struct nfs4_slots, lock));

@@ -6,12 +6,15 @@
 #include "nfsproto/v4/server/nfs4_trunk.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 
+#include "nfsproto/common/nfs_address.h"
 #include "nfsproto/common/nfs_connect.h"
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 /* The addresses that connections go to. */
@@ -117,6 +120,73 @@ void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *
 		connect_to(srv, &t, (unsigned)i, ms);
 	at = 0;
 	while (srv->nconns < wanted && (i = next_address(&t, &at, DEAD)) >= 0)
-		if (nfs4_conn_later(srv, &t.a[i], i > 0, &e))
+		if (nfs4_conn_later(srv, &t.a[i], i > 0, false, &e))
 			return;
+}
+
+/* --- addresses that the server tells --------------------------------------------------------- */
+
+/* Is a the address of one of the first n connections? */
+static bool is_used(const struct nfs4_server *srv, unsigned n, const struct sockaddr_storage *a)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (same_address(&srv->conn[i].to, a))
+			return true;
+	return false;
+}
+
+static unsigned addresses_used(const struct nfs4_server *srv)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < srv->nconns; i++)
+		n += !is_used(srv, i, &srv->conn[i].to);
+	return n;
+}
+
+static uint16_t port_of(const struct sockaddr_storage *a)
+{
+	return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port
+					      : ((const struct sockaddr_in *)a)->sin_port);
+}
+
+/* The addresses of a place that is the file system itself. */
+static unsigned find_told(const struct nfs4_server *srv, const struct nfs_mount_params *p,
+	const struct nfs_place *place, struct dial_addr all[DIAL_ADDRS_MAX])
+{
+	struct err e = {.kind = ERR_NONE};
+	char host[NI_MAXHOST];
+	uint16_t port;
+	unsigned n;
+
+	if (!nfs_place_host(place, host, sizeof(host), &port))
+		return 0;
+	n = nfs_address_find(host, p->family, port ? port : port_of(&srv->rp.peer), all, &e);
+	if (!n)
+		log_info("%s: an address that the server tells: %s", srv->name, e.msg);
+	return n;
+}
+
+void nfs4_trunk_told(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, const struct nfs_places *places)
+{
+	uint64_t until = clock_ns() + NFS_MORE_MS * NFS4_MSEC;
+	struct dial_addr all[DIAL_ADDRS_MAX];
+	struct err e = {.kind = ERR_NONE};
+
+	for (unsigned i = 0; i < places->n && clock_ns() < until; i++) {
+		const struct nfs_place *place = &places->place[i];
+		unsigned n;
+
+		if (!places->root || strcmp(place->path, places->root))
+			continue;
+		n = find_told(srv, p, place, all);
+		for (unsigned j = 0; j < n; j++) {
+			if (is_used(srv, srv->nconns, &all[j].ss))
+				continue;
+			if (srv->nconns == NFS4_CONNS || addresses_used(srv) >= p->max_connect ||
+				nfs4_conn_later(srv, &all[j], true, true, &e))
+				return;
+		}
+	}
 }

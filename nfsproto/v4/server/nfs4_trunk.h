@@ -18,11 +18,19 @@
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
 
+#include "nfsproto/common/nfs_places.h"
 #include "nfsproto/v4/server/nfs4_server.h"
 
 /* Makes the connections beside the first, as many as p asks for and can be had. A failure is no
  * error, but a line in the log. While the server comes up; blocks for NFS_MORE_MS at most for each
  * address. Costs the connection and one call each, and one call more for another address. */
 void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p);
+/* The server tells `places` of the file system of a mount (fs_locations): servers with the file
+ * system at the same path may be further addresses of this one (trunkdiscovery). Connections to
+ * them are made later, up to max_connect addresses in all, and must prove themselves. Looks names
+ * up for NFS_MORE_MS and one look-up at most, and waits for no connection. While the mount is made,
+ * by the thread that has made srv. */
+void nfs4_trunk_told(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, const struct nfs_places *places);
 
 #endif

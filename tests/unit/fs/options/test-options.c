@@ -317,6 +317,11 @@ static void options_of_nfs_carry_over(void **state)
 	assert_int_equal(o.nconnect, 4);
 	assert_int_equal(WITH("max_connect=16"), 0);
 	assert_int_equal(o.max_connect, 16);
+	assert_false(o.trunk_discovery);
+	assert_int_equal(WITH("trunkdiscovery,max_connect=2"), 0);
+	assert_true(o.trunk_discovery && !o.notes);
+	assert_int_equal(WITH("trunkdiscovery,notrunkdiscovery"), 0);
+	assert_true(!o.trunk_discovery && !o.notes);
 	assert_int_equal(WITH("sec=krb5:sys"), 0);
 	assert_non_null(strstr(o.notes, "sec=sys is used"));
 	assert_int_equal(WITH("write=wait"), 0);
@@ -405,6 +410,7 @@ static void options_without_effect_are_named(void **state)
 		{"vers=4.1,read_plus", "option read_plus has no effect with vers=4.1"},
 		{"minorversion=1,read_plus", "option read_plus has no effect with vers=4.1"},
 		{"v3,read_plus", "option read_plus has no effect with vers=3"},
+		{"vers=3,pnfs", "option pnfs has no effect with vers=3"},
 		{"noac,actimeo=3", "option actimeo has no effect with noac"},
 		{"acdirmax=3,noac", "option acdirmax has no effect with noac"},
 		{"noac,delegations=write", "option delegations has no effect with noac"},
@@ -417,6 +423,8 @@ static void options_without_effect_are_named(void **state)
 		{"delay_connect,retry=2", "option retry has no effect with delay_connect"},
 		{"bg,delay_connect", "option bg has no effect with delay_connect"},
 		{"soft,delay_connect", "option soft has no effect with delay_connect until"},
+		{"trunkdiscovery", "option trunkdiscovery has no effect with max_connect=1"},
+		{"trunkdiscovery,vers=3", "option trunkdiscovery has no effect with vers=3"},
 		{"bg,retry=2,soft", NULL},
 		{"rdma_version=2", NULL},
 		{"iwarp,rdma_version=2,mpa_crc", NULL},

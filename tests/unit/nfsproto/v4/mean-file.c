@@ -48,6 +48,7 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.change = s->change,
 	};
 	a.change_attr_type = s->change_type;
+	a.layout_types = s->layouts.gives ? 1u << LAYOUT4_FLEX_FILES : 0;
 	a.fh = *fh;
 	a.mounted_on_fileid = a.attr.fileid;
 	return a;
@@ -327,6 +328,31 @@ static void put_elsewhere(struct run *r)
 	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
 }
 
+/* fattr4 with fs_locations: / of this server is / at each of s->trunk, and /old at 127.0.0.9. */
+static void put_trunk(struct run *r)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_FS_LOCATIONS, -1);
+	size_t len_at, start;
+	uint32_t n = 0;
+
+	while (r->s->trunk[n])
+		n++;
+	nfs4_put_bitmap(r->x, &mask);
+	len_at = xdr_skip_u32(r->x);
+	start = r->x->len;
+	xdr_put_u32(r->x, 0);
+	xdr_put_u32(r->x, 2);
+	xdr_put_u32(r->x, 1);
+	xdr_put_opaque(r->x, "127.0.0.9", 9);
+	xdr_put_u32(r->x, 1);
+	xdr_put_opaque(r->x, "old", 3);
+	xdr_put_u32(r->x, n);
+	for (uint32_t i = 0; i < n; i++)
+		xdr_put_opaque(r->x, r->s->trunk[i], (uint32_t)strlen(r->s->trunk[i]));
+	xdr_put_u32(r->x, 0);
+	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
+}
+
 /* fattr4 with the attributes that a file must have, and s->owner. */
 static void put_owned(struct run *r, const struct nfs4_attrs *a)
 {
@@ -358,6 +384,8 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
 	if (r->s->elsewhere && nfs4_bit(&want, FATTR4_FS_LOCATIONS))
 		put_elsewhere(r);
+	else if (r->s->trunk[0] && nfs4_bit(&want, FATTR4_FS_LOCATIONS))
+		put_trunk(r);
 	else if (r->s->owner && nfs4_bit(&want, FATTR4_OWNER))
 		put_owned(r, &at);
 	else

@@ -66,6 +66,13 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	case OP_DESTROY_CLIENTID:
 	case OP_RECLAIM_COMPLETE:
 		return mean_session_op(r, a);
+	case OP_LAYOUTGET:
+	case OP_GETDEVICEINFO:
+	case OP_LAYOUTCOMMIT:
+	case OP_LAYOUTRETURN:
+		r->s->change += a->op == OP_LAYOUTCOMMIT;
+		return r->s->layouts.gives ? mean_layout_op(&r->s->layouts, r->x, a, &r->s->size)
+					   : mean_plain(r, a->op, NFS4ERR_NOTSUPP);
 	default:
 		return mean_file_op(r, a);
 	}
@@ -185,6 +192,7 @@ void mean_reboot_locked(struct mean_srv *s)
 {
 	s->nclients = s->nsessions = s->nopens = 0;
 	s->reclaiming = s->locks.reclaiming = true;
+	s->layouts.held = false;
 	mean_lock_drop(&s->locks, 0);
 	mean_deleg_forget(&s->delegs);
 	memset(s->opens, 0, sizeof(s->opens));

@@ -14,6 +14,7 @@
 
 #include "tests/unit/nfsproto/v4/mean-deleg.h"
 #include "tests/unit/nfsproto/v4/mean-lock.h"
+#include "tests/unit/nfsproto/v4/pnfs/mean-layout.h"
 #include "nfsproto/wire/nfs4_attr.h"
 #include "nfsproto/nfs_client.h"
 #include "transport/rpc/rpc.h"
@@ -85,6 +86,7 @@ struct mean_srv {
 	unsigned lease_s;
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
+	const char *trunk[4];  /* fs_locations of "/" names these servers of "/", up to a NULL */
 	const char *owner;     /* of everything, a name; NULL: number 0 */
 	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
 	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
@@ -140,6 +142,7 @@ struct mean_srv {
 	uint8_t made_verf[NFS4_VERIFIER_SIZE];
 	struct mean_locks locks;
 	struct mean_delegs delegs;
+	struct mean_layouts layouts;
 	struct rpc_xprt *xprt; /* the backchannel: the connection bound to it last */
 	struct rpc_xprt *bound[MEAN_BOUND];
 };
@@ -168,6 +171,10 @@ uint32_t mean_recall(
 /* The same with CB_GETATTR of change and size. */
 uint32_t mean_cb_getattr(struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh,
 	uint64_t *change, uint64_t *size);
+
+/* The same with CB_LAYOUTRECALL. */
+uint32_t mean_layoutrecall(
+	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_layoutrecall_args *a);
 
 /* The same with CB_NOTIFY_LOCK. */
 uint32_t mean_notify_lock(

@@ -18,7 +18,7 @@ static uint32_t do_exchange_id(struct run *r)
 	const char *name = s->name ? s->name : "mean";
 	struct nfs4_exchange_id_res res = {
 		.sequenceid = 1,
-		.flags = EXCHGID4_FLAG_USE_NON_PNFS,
+		.flags = s->layouts.gives ? EXCHGID4_FLAG_USE_PNFS_MDS : EXCHGID4_FLAG_USE_NON_PNFS,
 		.server_major_id = {.data = (const uint8_t *)name, .len = (uint32_t)strlen(name)},
 		.server_scope = {.data = (const uint8_t *)"mean", .len = 4},
 		.protect = s->protect,
@@ -302,6 +302,11 @@ static void put_getattr(struct xdr_out *x, const void *args)
 	nfs4_put_cb_getattr_args(x, args);
 }
 
+static void put_layoutrecall(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_layoutrecall_args(x, args);
+}
+
 static void put_notify_lock(struct xdr_out *x, const void *args)
 {
 	nfs4_put_cb_notify_lock_args(x, args);
@@ -322,6 +327,12 @@ uint32_t mean_cb_getattr(
 		.fh = *fh, .want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1)};
 
 	return call_back(s, seq, put_getattr, &a, change, size);
+}
+
+uint32_t mean_layoutrecall(
+	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_layoutrecall_args *a)
+{
+	return call_back(s, seq, put_layoutrecall, a, NULL, NULL);
 }
 
 uint32_t mean_notify_lock(

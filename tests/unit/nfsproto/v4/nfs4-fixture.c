@@ -39,6 +39,8 @@ static struct nfs_mount_params params(const struct fix *f, const char *export)
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
 		.delegations = f->delegations,
+		.pnfs = f->pnfs,
+		.timeo_ms = f->timeo_ms,
 		.migration = f->migration,
 	};
 }

@@ -20,6 +20,8 @@ struct fix {
 	/* for later mounts: */
 	unsigned connect_ms;
 	enum nfs_delegations delegations;
+	bool pnfs;
+	unsigned timeo_ms;
 	bool migration;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;

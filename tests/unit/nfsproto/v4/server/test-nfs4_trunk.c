@@ -17,6 +17,7 @@
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 
 #define SECOND (INADDR_LOOPBACK + 1)
@@ -203,6 +204,31 @@ static void an_address_moves_to_another_server(void **state)
 	mean_stop(&other);
 }
 
+/* As by a migration: no connection is held against the others any more. */
+static void all_connections_move_to_one_address(void **state)
+{
+	struct mean_srv other;
+	struct fix *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, rpc_server_port(f->srv.server));
+	struct nfs4_server *srv = start(f, 0);
+
+	assert_int_equal(npaths(srv), 2);
+	mean_start(&other);
+	other.name = "other";
+	other.strict = true;
+	assert_int_equal(nfs4_conn_redirect(
+				 srv, "127.0.0.1", rpc_server_port(other.server), PATIENCE_MS, &e),
+		0);
+	assert_true(mean_wait(&other, &other.nbound, 2));
+	assert_int_equal(npaths(srv), 2);
+	assert_int_equal(other.count[OP_EXCHANGE_ID], 1); /* for the new session alone */
+	assert_null(nfs4_server_unref(srv));
+	assert_int_equal(other.nsessions, 0);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
 /* The mount ends before the address is there. */
 static void a_dead_address_stays_dead(void **state)
 {
@@ -214,6 +240,101 @@ static void a_dead_address_stays_dead(void **state)
 	stop(f, srv);
 }
 
+/* --- addresses that the server tells --------------------------------------------------------- */
+
+/* Mounts from the first address. */
+static void mount_and_discover(struct fix *f, bool discover, unsigned max_connect)
+{
+	struct nfs_mount_params p = params(f, 0);
+	struct err e = {.kind = ERR_NONE};
+
+	p.host = "127.0.0.1";
+	p.max_connect = max_connect;
+	p.trunk_discovery = discover;
+	f->nfs = nfs_client_new(&p, &e);
+	if (!f->nfs)
+		fail_msg("%s", e.msg);
+	nfs_client_root(f->nfs, &f->root, NULL);
+}
+
+static struct nfs4_server *server_of(struct fix *f)
+{
+	return nfs4_client(f->nfs)->srv;
+}
+
+static void addresses_that_the_server_tells_are_used(void **state)
+{
+	struct fix *f = *state;
+	uint16_t port = rpc_server_port(f->srv.server);
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, port);
+
+	f->srv.strict = true;
+	/* the address of the first connection, and another one twice */
+	f->srv.trunk[0] = "127.0.0.1";
+	f->srv.trunk[1] = "127.0.0.2";
+	f->srv.trunk[2] = "127.0.0.2";
+	mount_and_discover(f, true, 3);
+	wait_for_paths(server_of(f), 2);
+	assert_int_equal(f->nfs->nrpcs, 2);
+	assert_int_equal(f->srv.nbound, 2);
+	rpc_client_hold_back(f->nfs->rpcs[0], true);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.sequences[1], 1);
+	fix_unmount_clean(f);
+	rpc_server_free(second);
+}
+
+static void only_so_many_and_only_if_asked(void **state)
+{
+	struct fix *f = *state;
+	unsigned getattrs;
+
+	f->srv.trunk[0] = "127.0.0.2";
+	f->srv.trunk[1] = "127.0.0.3";
+	f->srv.trunk[2] = "127.0.0.4";
+	mount_and_discover(f, true, 3);
+	assert_int_equal(f->nfs->nrpcs, 3); /* no address is there so far */
+	assert_int_equal(npaths(server_of(f)), 1);
+	getattrs = fix_count(f, OP_GETATTR);
+	fix_unmount_clean(f);
+	mount_and_discover(f, false, 3);
+	assert_int_equal(f->nfs->nrpcs, 1);
+	assert_int_equal(fix_count(f, OP_GETATTR), 2 * getattrs - 1);
+	fix_unmount_clean(f);
+	mount_and_discover(f, true, 1);
+	assert_int_equal(f->nfs->nrpcs, 1);
+	assert_int_equal(fix_count(f, OP_GETATTR), 3 * getattrs - 2);
+	fix_unmount_clean(f);
+}
+
+/* A replica of the file system on another server. */
+static void an_address_of_another_server_is_given_up(void **state)
+{
+	struct fix *f = *state;
+	struct mean_srv other;
+	struct rpc_server *second;
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
+
+	mean_start(&other);
+	other.name = "other";
+	second = mean_listen(&other, SECOND, rpc_server_port(f->srv.server));
+	f->srv.trunk[0] = "127.0.0.2";
+	mount_and_discover(f, true, 2);
+	assert_true(mean_wait(&other, &other.count[OP_EXCHANGE_ID], 1));
+	while (rpc_client_is_up(f->nfs->rpcs[1]))
+		nanosleep(&pause, NULL);
+	assert_int_equal(npaths(server_of(f)), 1);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	mean_lose_session(&f->srv); /* all connections are bound anew */
+	assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+	assert_int_equal(other.count[OP_EXCHANGE_ID], 1);
+	assert_int_equal(other.count[OP_BIND_CONN_TO_SESSION] + other.count[OP_SEQUENCE], 0);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup_unmounted, fix_teardown)
 
 int main(void)
@@ -223,7 +344,11 @@ int main(void)
 		TEST(a_dead_address_is_used_when_it_is_there),
 		TEST(a_dead_address_may_become_another_servers),
 		TEST(an_address_moves_to_another_server),
+		TEST(all_connections_move_to_one_address),
 		TEST(a_dead_address_stays_dead),
+		TEST(addresses_that_the_server_tells_are_used),
+		TEST(only_so_many_and_only_if_asked),
+		TEST(an_address_of_another_server_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

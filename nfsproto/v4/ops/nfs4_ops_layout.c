@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ops_layout: the kinds of op about layouts (RFC 8881 sections 18.40 to 18.44, RFC 8435).
+ */
+#include <errno.h>
+
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/ops/nfs4_coder.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
+
+#define BODY_MAX   16384u /* bytes of the layouts of a file, of a device */
+#define RETURN_MAX 1024u  /* bytes of a report of NFS4_LAYOUT_ERRORS errors */
+
+void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget_args a = {
+		.type = LAYOUT4_FLEX_FILES,
+		.iomode = g->writes ? LAYOUTIOMODE4_RW : LAYOUTIOMODE4_READ,
+		.length = NFS4_LENGTH_EOF,
+		.stateid = g->more ? g->stateid : nfs4_open_stateid(op, g->open),
+		.maxcount = BODY_MAX,
+	};
+
+	nfs4_comp_putfh(k, g->fh);
+	nfs4_put_layoutget_args(k->x, &a);
+	nfs4_comp_count(k, OP_LAYOUTGET, a.maxcount);
+}
+
+enum nfs_outcome nfs4_get_op_layoutget(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_LAYOUTGET);
+	if (rc)
+		return nfs4_outcome(op, rc);
+	if (nfs4_get_layoutget_res(r->x, NFS4_OK, &res))
+		return nfs_failed(op, -EBADMSG);
+	nfs4_layoutget_told(g, &res);
+	return NFS_DONE;
+}
+
+void nfs4_put_op_getdeviceinfo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_getdeviceinfo *g =
+		container_of(op, struct nfs4_sync, op)->u.getdeviceinfo;
+	struct nfs4_getdeviceinfo_args a = {
+		.device = g->info.id,
+		.type = LAYOUT4_FLEX_FILES,
+		.maxcount = BODY_MAX,
+	};
+
+	nfs4_put_getdeviceinfo_args(k->x, &a);
+	nfs4_comp_count(k, OP_GETDEVICEINFO, a.maxcount);
+}
+
+enum nfs_outcome nfs4_get_op_getdeviceinfo(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_getdeviceinfo *g = container_of(op, struct nfs4_sync, op)->u.getdeviceinfo;
+	struct nfs4_getdeviceinfo_res res;
+	int rc = nfs4_reply_op(r, OP_GETDEVICEINFO);
+
+	if (rc)
+		return nfs4_outcome(op, rc);
+	if (nfs4_get_getdeviceinfo_res(r->x, NFS4_OK, &res))
+		return nfs_failed(op, -EBADMSG);
+	if (res.type == LAYOUT4_FLEX_FILES)
+		nfs4_device_told(&g->info, &res.body, g->rdma);
+	else
+		g->info.error = -EBADMSG;
+	return NFS_DONE;
+}
+
+/* The report of r's errors in buf, of RETURN_MAX bytes; empty if there are none. */
+static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint8_t *buf)
+{
+	struct nfs4_ff_return ff = {.nerrors = r->nerrors};
+	struct xdr_out x;
+
+	if (!r->nerrors)
+		return (struct nfs4_opaque){.len = 0};
+	for (unsigned i = 0; i < r->nerrors; i++)
+		ff.error[i] = (struct nfs4_layouterror_args){
+			.offset = r->error[i].offset,
+			.length = r->error[i].length,
+			.stateid = r->stateid,
+			.n = 1,
+			.error[0] = r->error[i].at,
+		};
+	xdr_out_init(&x, buf, RETURN_MAX);
+	nfs4_put_ff_return(&x, &ff);
+	return (struct nfs4_opaque){.data = buf, .len = xdr_out_ok(&x) ? (uint32_t)x.len : 0};
+}
+
+void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_layoutreturn *r = container_of(op, struct nfs4_sync, op)->u.layoutreturn;
+	uint8_t body[RETURN_MAX];
+	struct nfs4_layoutreturn_args a = {
+		.type = LAYOUT4_FLEX_FILES,
+		.iomode = LAYOUTIOMODE4_ANY,
+		.what = r->fh ? LAYOUTRETURN4_FILE : LAYOUTRETURN4_ALL,
+		.length = NFS4_LENGTH_EOF,
+		.stateid = r->stateid,
+		.body = report(r, body),
+	};
+
+	nfs4_comp_putfh(k, r->fh ? r->fh : &c->base.root);
+	nfs4_put_layoutreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_LAYOUTRETURN, 0);
+}
+
+enum nfs_outcome nfs4_get_op_layoutreturn(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_layoutreturn_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_LAYOUTRETURN);
+	if (rc)
+		return nfs4_outcome(op, rc);
+	return nfs_failed(op, nfs4_get_layoutreturn_res(r->x, NFS4_OK, &res));
+}
+
+void nfs4_put_op_layoutcommit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	uint64_t offset = op->u.write.offset;
+	struct nfs4_layoutcommit_args a = {
+		.offset = offset,
+		.length = op->u.write.from.len,
+		.stateid = nfs4_layout_stateid(op->be.v4.layout),
+		.wrote = true,
+		.last = offset + op->u.write.from.len - 1,
+		.type = LAYOUT4_FLEX_FILES,
+	};
+
+	nfs4_comp_putfh(k, &op->u.write.fh);
+	if (!op->be.v4.uncommitted) {
+		nfs4_put_layoutcommit_args(k->x, &a);
+		nfs4_comp_count(k, OP_LAYOUTCOMMIT, 0);
+	}
+	nfs4_comp_getattr(k, &c->data_want);
+}
+
+enum nfs_outcome nfs4_get_op_layoutcommit(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_layoutcommit_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc && !op->be.v4.uncommitted)
+		rc = nfs4_reply_op(r, OP_LAYOUTCOMMIT);
+	if (rc > 0)
+		return NFS_STATUS;
+	if (!rc && !op->be.v4.uncommitted)
+		rc = nfs4_get_layoutcommit_res(r->x, NFS4_OK, &res);
+	if (rc)
+		return nfs4_layout_uncommitted(c, op, NFS4_OK);
+	rc = nfs4_reply_data_attr_behind(r, &op->u.write.attr);
+	/* a WRITE at a data server may count as a change, too, beside LAYOUTCOMMIT */
+	op->u.write.attr.counted = false;
+	return nfs4_outcome(op, rc);
+}

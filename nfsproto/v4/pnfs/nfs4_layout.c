@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_layout: the layouts of a mount. Model: nfs4_layout.h.
+ */
+#include "nfsproto/v4/pnfs/nfs4_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/v4/mount/nfs4_open.h"
+#include "transport/clock.h"
+
+#define ROOM (NFS4_LAYOUTS_HELD / 8) /* places that are kept free for new layouts */
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+void nfs4_layouts_init(struct nfs4_layouts *t)
+{
+	mutex_init(&t->lock);
+	clock_cond_init(&t->wake);
+	for (unsigned i = 0; i < NFS4_LAYOUT_BUCKETS; i++)
+		LIST_INIT(&t->bucket[i]);
+	TAILQ_INIT(&t->ages);
+	TAILQ_INIT(&t->queue);
+	t->n = t->forgets = 0;
+	t->closed = t->poked = false;
+}
+
+static void drop_segments(struct nfs4_segments *s)
+{
+	while (s->n > 0)
+		nfs4_segment_finish(&s->seg[--s->n]);
+}
+
+static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	struct nfs4_layouts *t = l->in;
+
+	LIST_REMOVE(l, hash);
+	TAILQ_REMOVE(&t->ages, l, age);
+	if (l->queued)
+		TAILQ_REMOVE(&t->queue, l, work);
+	t->n--;
+	drop_segments(&l->reads);
+	drop_segments(&l->writes);
+	if (l->want)
+		nfs4_open_unref(l->want);
+	free(l);
+}
+
+void nfs4_layouts_finish(struct nfs4_layouts *t)
+{
+	mutex_destroy(&t->lock);
+	while (!TAILQ_EMPTY(&t->ages))
+		free_locked(TAILQ_FIRST(&t->ages));
+	pthread_cond_destroy(&t->wake);
+}
+
+static unsigned bucket_of(const struct nfs_fh *fh)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (uint32_t i = 0; i < fh->len; i++)
+		h = (h ^ fh->data[i]) * 16777619u;
+	return h % NFS4_LAYOUT_BUCKETS;
+}
+
+struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	struct nfs4_layout_held *l;
+
+	LIST_FOREACH (l, &t->bucket[bucket_of(fh)], hash)
+		if (nfs_fh_equal(&l->fh, fh))
+			return l;
+	return NULL;
+}
+
+static struct nfs4_layout_held *make_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
+	REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l;
+
+	if (t->n >= NFS4_LAYOUTS_HELD - ROOM)
+		pthread_cond_signal(&t->wake); /* the thread makes room */
+	l = t->n < NFS4_LAYOUTS_HELD ? calloc(1, sizeof(*l)) : NULL;
+	if (!l)
+		return NULL;
+	l->in = t;
+	l->fh = *fh;
+	TAILQ_INIT(&l->waiting);
+	TAILQ_INIT(&l->stranded);
+	LIST_INSERT_HEAD(&t->bucket[bucket_of(fh)], l, hash);
+	TAILQ_INSERT_TAIL(&t->ages, l, age);
+	t->n++;
+	return l;
+}
+
+/* Has the pNFS thread look at l, if there is work. */
+static void queue_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	if (l->queued || l->busy || !(l->going ? l->nios == 0 : l->want != NULL))
+		return;
+	l->queued = true;
+	TAILQ_INSERT_TAIL(&l->in->queue, l, work);
+	pthread_cond_signal(&l->in->wake);
+}
+
+static void drop_locked(struct nfs4_layout_held *l, bool forgotten) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	l->forgotten |= forgotten && (l->held || l->going);
+	if (!l->held)
+		return;
+	l->held = false;
+	l->going = true;
+	queue_locked(l);
+}
+
+void nfs4_layouts_poke(struct nfs4_layouts *t)
+{
+	mutex_lock(&t->lock);
+	t->poked = true;
+	pthread_cond_signal(&t->wake);
+	mutex_unlock(&t->lock);
+}
+
+void nfs4_layouts_close(struct nfs4_layouts *t)
+{
+	mutex_lock(&t->lock);
+	t->closed = true;
+	pthread_cond_signal(&t->wake);
+	mutex_unlock(&t->lock);
+}
+
+/* --- I/O ----------------------------------------------------------------------------------- */
+
+/* Do the segments to write serve reads, too? */
+static bool writes_read(const struct nfs4_segments *writes)
+{
+	return writes->n && !(writes->seg[0].flags & FF_FLAGS_NO_READ_IO);
+}
+
+static bool is_for_locked(const struct nfs4_layout_held *l, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	return l->held && (writes ? l->writes.n : l->reads.n || writes_read(&l->writes));
+}
+
+static void want_locked(struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
+	REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	if (l->going || (l->want && (l->want_writes || !writes)) || clock_ns() < l->again_ns)
+		return;
+	if (l->want)
+		nfs4_open_unref(l->want);
+	l->want = nfs4_open_ref(o);
+	l->want_writes = writes;
+	queue_locked(l);
+}
+
+struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
+	bool writes, bool large, struct nfs4_layout_held **wanted)
+{
+	struct nfs4_layout_held *l;
+
+	*wanted = NULL;
+	if (t->closed)
+		return NULL;
+	l = nfs4_layout_find_locked(t, &o->fh);
+	if (!l)
+		l = make_locked(t, &o->fh);
+	if (!l)
+		return NULL;
+	TAILQ_REMOVE(&t->ages, l, age);
+	TAILQ_INSERT_TAIL(&t->ages, l, age);
+	if (is_for_locked(l, writes))
+		return l;
+	if (large || l->held || l->small >= NFS4_LAYOUT_SMALL)
+		want_locked(l, o, writes);
+	else
+		l->small++;
+	if (l->want && (l->want_writes || !writes))
+		*wanted = l;
+	return NULL;
+}
+
+static const struct nfs4_segment *find_segment(const struct nfs4_segments *s, uint64_t offset)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (nfs4_segment_has(&s->seg[i], offset))
+			return &s->seg[i];
+	return NULL;
+}
+
+const struct nfs4_segment *nfs4_layout_at_locked(
+	const struct nfs4_layout_held *l, uint64_t offset, bool writes)
+{
+	const struct nfs4_segment *s = writes ? NULL : find_segment(&l->reads, offset);
+
+	return s || (!writes && !writes_read(&l->writes)) ? s : find_segment(&l->writes, offset);
+}
+
+void nfs4_layout_io_ended(struct nfs4_layout_held *l)
+{
+	struct nfs4_layouts *t = l->in;
+
+	mutex_lock(&t->lock);
+	l->nios--;
+	queue_locked(l);
+	mutex_unlock(&t->lock);
+}
+
+bool nfs4_layout_io_failed(
+	struct nfs4_layout_held *l, struct nfs_op *op, const struct nfs4_layout_error *e)
+{
+	struct nfs4_layouts *t = l->in;
+	bool waits;
+
+	mutex_lock(&t->lock);
+	waits = !t->closed;
+	if (l->nerrors < NFS4_LAYOUT_ERRORS)
+		l->error[l->nerrors++] = *e;
+	if (waits)
+		TAILQ_INSERT_TAIL(&l->stranded, op, link);
+	l->nios--;
+	drop_locked(l, false);
+	queue_locked(l);
+	mutex_unlock(&t->lock);
+	return waits;
+}
+
+void nfs4_layout_drop(struct nfs4_layout_held *l)
+{
+	struct nfs4_layouts *t = l->in;
+
+	mutex_lock(&t->lock);
+	drop_locked(l, false);
+	mutex_unlock(&t->lock);
+}
+
+struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l)
+{
+	struct nfs4_layouts *t = l->in;
+	struct nfs4_stateid id;
+
+	mutex_lock(&t->lock);
+	id = l->stateid;
+	mutex_unlock(&t->lock);
+	return id;
+}
+
+/* --- the end of layouts -------------------------------------------------------------------- */
+
+static uint32_t recall_file_locked(
+	struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a) REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l = nfs4_layout_find_locked(t, &a->fh);
+
+	if (!l)
+		return NFS4ERR_NOMATCHING_LAYOUT;
+	if (l->busy && !l->going) /* LAYOUTGET is under way */
+		return NFS4ERR_DELAY;
+	if (!l->held && !l->going)
+		return NFS4ERR_NOMATCHING_LAYOUT;
+	/* section 12.5.3: each recall takes a seqid of the layout's stateid */
+	if (!memcmp(l->stateid.other, a->stateid.other, sizeof(l->stateid.other)) &&
+		a->stateid.seqid > l->stateid.seqid)
+		l->stateid.seqid = a->stateid.seqid;
+	drop_locked(l, false);
+	return NFS4_OK;
+}
+
+/* Does any layout match? Takes them out of use. */
+static uint32_t drop_all_locked(struct nfs4_layouts *t, bool forgotten) REQUIRES(t->lock)
+{
+	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT;
+	struct nfs4_layout_held *l;
+
+	TAILQ_FOREACH (l, &t->ages, age) {
+		if (l->busy && !l->going && status != NFS4_OK)
+			status = NFS4ERR_DELAY;
+		if (l->held || l->going)
+			status = NFS4_OK;
+		drop_locked(l, forgotten);
+	}
+	return status;
+}
+
+uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
+{
+	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT;
+
+	mutex_lock(&t->lock);
+	if (a->type != LAYOUT4_FLEX_FILES)
+		; /* of another type: there is none */
+	else if (a->recall == LAYOUTRECALL4_FILE)
+		status = recall_file_locked(t, a);
+	else /* a file system, or all: the file systems of the files are not known here */
+		status = drop_all_locked(t, false);
+	mutex_unlock(&t->lock);
+	return status;
+}
+
+void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	struct nfs4_layout_held *l;
+
+	mutex_lock(&t->lock);
+	l = nfs4_layout_find_locked(t, fh);
+	if (l) {
+		l->closes++;
+		if (l->return_on_close)
+			drop_locked(l, false);
+	}
+	mutex_unlock(&t->lock);
+}
+
+bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	const struct nfs4_layout_held *l;
+	bool matters;
+
+	mutex_lock(&t->lock);
+	l = nfs4_layout_find_locked(t, fh);
+	/* of a layout that is being asked for, the server's wish is not known yet */
+	matters = l && (l->busy || (l->held && l->return_on_close));
+	mutex_unlock(&t->lock);
+	return matters;
+}
+
+void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten)
+{
+	mutex_lock(&t->lock);
+	t->forgets += forgotten;
+	drop_all_locked(t, forgotten);
+	mutex_unlock(&t->lock);
+}
+
+/* --- for the pNFS thread ------------------------------------------------------------------- */
+
+/* Frees layouts of which nothing is held, the oldest first. If that is not enough, the oldest that
+ * is held and idle goes. */
+static void make_room_locked(struct nfs4_layouts *t) REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l, *next;
+	bool drops = false;
+
+	for (l = TAILQ_FIRST(&t->ages); l && t->n > NFS4_LAYOUTS_HELD - ROOM; l = next) {
+		next = TAILQ_NEXT(l, age);
+		if (l->nios || l->busy || l->going || l->want)
+			continue;
+		if (!l->held) {
+			free_locked(l);
+		} else if (!drops) {
+			drop_locked(l, false);
+			drops = true;
+		}
+	}
+}
+
+struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t)
+{
+	struct nfs4_layout_held *l;
+
+	make_room_locked(t);
+	l = TAILQ_FIRST(&t->queue);
+	if (!l)
+		return NULL;
+	TAILQ_REMOVE(&t->queue, l, work);
+	l->queued = false;
+	l->busy = true;
+	return l;
+}
+
+/* A want may have come while the layout was being asked for. */
+struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *writes)
+{
+	struct nfs_open *o = l->want;
+
+	l->want = NULL;
+	*writes = l->want_writes;
+	if (!o || (!is_for_locked(l, *writes) && clock_ns() >= l->again_ns))
+		return o;
+	nfs4_open_unref(o);
+	return NULL;
+}
+
+void nfs4_layout_done_locked(struct nfs4_layout_held *l)
+{
+	l->busy = false;
+	queue_locked(l);
+}
+
+bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g)
+{
+	struct nfs4_segments *to = g->segs.seg[0].writes ? &l->writes : &l->reads;
+
+	drop_segments(to);
+	*to = g->segs;
+	g->segs.n = 0;
+	l->stateid = g->stateid;
+	l->return_on_close = g->return_on_close;
+	l->held = true;
+	return is_for_locked(l, g->writes);
+}
+
+void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
+{
+	drop_segments(&l->reads);
+	drop_segments(&l->writes);
+	l->held = l->going = l->forgotten = false;
+	l->small = 0;
+	l->nerrors = 0;
+	l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
+}
+
+/* --- LAYOUTGET ----------------------------------------------------------------------------- */
+
+/* Does the last segment overlap one before, or differ from them in kind? */
+static bool is_wrong(const struct nfs4_layoutget *g)
+{
+	const struct nfs4_segment *last = &g->segs.seg[g->segs.n - 1];
+
+	for (unsigned i = 0; i + 1 < g->segs.n; i++)
+		if (nfs4_segments_overlap(&g->segs.seg[i], last) ||
+			g->segs.seg[i].writes != last->writes)
+			return true;
+	return g->writes && !last->writes;
+}
+
+void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_res *r)
+{
+	struct nfs4_segments *s = &g->segs;
+
+	s->n = 0;
+	g->error = r->n ? 0 : -EBADMSG;
+	g->stateid = r->stateid;
+	g->return_on_close = r->return_on_close;
+	for (uint32_t i = 0; i < r->n && s->n < NFS4_LAYOUT_SEGMENTS && !g->error; i++) {
+		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i]);
+		if (!g->error) {
+			s->n++;
+			g->error = is_wrong(g) ? -EBADMSG : 0;
+		}
+	}
+	if (g->error)
+		nfs4_layoutget_finish(g);
+}
+
+void nfs4_layoutget_finish(struct nfs4_layoutget *g)
+{
+	drop_segments(&g->segs);
+}

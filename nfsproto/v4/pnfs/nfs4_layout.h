@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_layout: the layouts of a mount (RFC 8881 section 12.5), one for each file that is read or
+ * written.
+ *
+ *     known --I/O wants it--> wanted --LAYOUTGET--> held --recall, error, close--> going
+ *       ^                       |                                                   |
+ *       |<-- refused: a pause --/             <--LAYOUTRETURN, no I/O under way-----/
+ *
+ * I/O uses a held layout. Large I/O wants one, and so does small I/O after the first few of a file:
+ * a small file is not worth a LAYOUTGET. While a layout is wanted, small I/O goes through the
+ * metadata server, and large I/O waits for the answer to LAYOUTGET. A held layout to read may be
+ * wanted to write, too. So may a layout to write be wanted to read, if its server has set
+ * FF_FLAGS_NO_READ_IO; otherwise it serves both.
+ *
+ * I/O that has failed at a data server waits in the layout, which is then going. LAYOUTRETURN tells
+ * the metadata server of the error, and the server shuts the data server's old requests out
+ * (fencing: RFC 8435 section 2.2). Only then the I/O goes through the metadata server. Otherwise a
+ * WRITE that the data server has still to execute could undo a later one.
+ *
+ * A layout that the server has forgotten (a restart, a lost client ID) goes without LAYOUTRETURN,
+ * and is not reclaimed. The table is bounded: a file beside that gets no layout until an idle
+ * layout has been returned.
+ *
+ * Threads and the lock. The pNFS thread (nfs4_pnfs.h) makes all calls about layouts, and it alone
+ * frees a layout. Other threads leave work for it. `lock` guards the table and all layouts; it is
+ * taken after cb.lock, also a data server's, and before slots.lock. Invariant: a layout with I/O
+ * under way (nios) is not returned and not freed.
+ */
+#ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
+#define RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
+
+#include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/pnfs/nfs4_segment.h"
+
+#define NFS4_LAYOUTS_HELD    1024u
+#define NFS4_LAYOUT_BUCKETS  256u
+#define NFS4_LAYOUT_SEGMENTS NFS4_LAYOUTS_MAX
+#define NFS4_LAYOUT_SMALL    8u /* small READs and WRITEs of a file without a layout */
+#define NFS4_LAYOUT_ERRORS   4u /* that a LAYOUTRETURN tells; further ones are left out */
+
+struct nfs4_layout_error {
+	uint64_t offset, length;
+	struct nfs4_device_error at;
+};
+
+struct nfs4_layout_held;
+
+struct nfs4_layoutget;
+
+struct nfs4_layouts {
+	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
+		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	pthread_cond_t wake; /* of the pNFS thread */
+	GUARDED_BY(lock) LIST_HEAD(, nfs4_layout_held) bucket[NFS4_LAYOUT_BUCKETS];
+	GUARDED_BY(lock) TAILQ_HEAD(nfs4_layout_ages, nfs4_layout_held) ages;
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_held) queue;
+	unsigned n GUARDED_BY(lock);
+	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
+	bool poked GUARDED_BY(lock);	   /* a data server has news */
+	bool closed GUARDED_BY(lock);	   /* no layout is used or wanted any more */
+};
+
+#define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
+
+struct nfs4_segments {
+	unsigned n;
+	struct nfs4_segment seg[NFS4_LAYOUT_SEGMENTS];
+};
+
+struct nfs4_layout_held {
+	struct nfs4_layouts *in; /* constant, as fh is */
+	struct nfs_fh fh;
+	LIST_ENTRY(nfs4_layout_held) hash GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	TAILQ_ENTRY(nfs4_layout_held) age GUARDED_BY(NFS4_LAYOUTS_LOCK);  /* oldest use first */
+	TAILQ_ENTRY(nfs4_layout_held) work GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if queued */
+	bool queued GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	bool busy GUARDED_BY(NFS4_LAYOUTS_LOCK); /* the pNFS thread makes a call about it */
+	bool held GUARDED_BY(NFS4_LAYOUTS_LOCK), going GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	bool forgotten GUARDED_BY(NFS4_LAYOUTS_LOCK); /* by the server */
+	/* wanted: the open through which to ask, with a reference; and for writing? */
+	struct nfs_open *want GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	bool want_writes GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	unsigned small GUARDED_BY(NFS4_LAYOUTS_LOCK); /* small I/O since nothing is held */
+	GUARDED_BY(NFS4_LAYOUTS_LOCK)
+	TAILQ_HEAD(nfs4_stranded, nfs_op) waiting;	 /* ops, for the answer to LAYOUTGET */
+	uint64_t again_ns GUARDED_BY(NFS4_LAYOUTS_LOCK); /* it is not wanted before */
+	unsigned refusals GUARDED_BY(NFS4_LAYOUTS_LOCK); /* in a row */
+
+	struct nfs4_stateid stateid GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if held or going */
+	bool return_on_close GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	unsigned closes GUARDED_BY(NFS4_LAYOUTS_LOCK); /* counts nfs4_layouts_closing() */
+	/* the segments to read, and those to read and write */
+	struct nfs4_segments reads GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	struct nfs4_segments writes GUARDED_BY(NFS4_LAYOUTS_LOCK);
+
+	unsigned nios GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
+	unsigned nerrors GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
+};
+
+void nfs4_layouts_init(struct nfs4_layouts *t);
+/* No I/O is under way, and the pNFS thread has ended. */
+void nfs4_layouts_finish(struct nfs4_layouts *t);
+/* Has the pNFS thread look at the data servers. Any thread. */
+void nfs4_layouts_poke(struct nfs4_layouts *t) EXCLUDES(t->lock);
+/* From now on no I/O uses a layout. */
+void nfs4_layouts_close(struct nfs4_layouts *t) EXCLUDES(t->lock);
+
+/* The layout of the file of o, if it serves for I/O now. Else NULL, and then it is wanted through
+ * o, unless I/O is one of a few small ones: *wanted, or NULL, is where I/O may wait for it. */
+struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
+	bool writes, bool large, struct nfs4_layout_held **wanted) REQUIRES(t->lock);
+/* The segment with the byte at offset, or NULL. */
+const struct nfs4_segment *nfs4_layout_at_locked(
+	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
+/* I/O that has begun with nios raised has ended. */
+void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* The same for I/O of op that has failed: the layout is going, and op waits in the layout. False:
+ * op does not wait, as the mount ends. */
+bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op,
+	const struct nfs4_layout_error *e) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* The layout of fh, whatever its state, or NULL. */
+struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
+	REQUIRES(t->lock);
+/* Takes l out of use. */
+void nfs4_layout_drop(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* The stateid of l for a call. */
+struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
+
+/* CB_LAYOUTRECALL (RFC 8881 section 20.3): takes the layouts out of use. NFS4_OK;
+ * NFS4ERR_NOMATCHING_LAYOUT: there are none; NFS4ERR_DELAY: one may be on its way. */
+uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
+	EXCLUDES(t->lock);
+/* The file is about to be closed, for the last time: its layout goes if the server has asked for
+ * that. */
+void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
+/* Is the layout of fh one that goes at the last close? */
+bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
+/* All layouts go. forgotten: the server does not know them any more. */
+void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
+
+/* --- for the pNFS thread ------------------------------------------------------------------- */
+
+/* The next layout with work, now busy, or NULL. Makes room if the table is nearly full. */
+struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t) REQUIRES(t->lock);
+/* The open through which the layout is to be asked for, with its reference, and whether for
+ * writing; NULL: not any more, or not yet. */
+struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *writes)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* The work is done: l is not busy any more. Wants that came meanwhile are queued. */
+void nfs4_layout_done_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK);
+/* Keeps the segments of g in l, which is held from now on. Is l good for that which it was asked
+ * for? */
+bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* l has gone: nothing is held. Not to be wanted for pause_ms. */
+void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+
+/* A LAYOUTGET: nfs4_ops_layout.c. */
+struct nfs4_layoutget {
+	/* in */
+	const struct nfs_fh *fh;
+	struct nfs_open *open;
+	bool writes;
+	bool more;		     /* in: stateid is that of the layout that is held */
+	struct nfs4_stateid stateid; /* in, with more, and out */
+	/* out */
+	int error; /* 0, or as nfs4_segment_init(); -EBADMSG also: segments overlap */
+	bool return_on_close;
+	struct nfs4_segments segs; /* all of one kind */
+};
+/* Takes the results of g. Pure. */
+void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_res *r);
+void nfs4_layoutget_finish(struct nfs4_layoutget *g);
+
+/* A LAYOUTRETURN of one file, or (fh NULL) of all. */
+struct nfs4_layoutreturn {
+	const struct nfs_fh *fh;
+	struct nfs4_stateid stateid;
+	unsigned nerrors;
+	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS];
+};
+
+#endif
