@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/data.h"
 #include "fs/known/fs.h"
 #include "fs/kernel/process.h"
@@ -217,11 +218,13 @@ static bool serve_one(struct worker *w)
 		fuse_session_exit(fs->se);
 		return false;
 	}
+	arrival_read(fs->arrivals, in.mem, (size_t)n);
 	pulse_work(&w->pulse);
 	turn_heard(fs, (pid_t)((const struct fuse_in_header *)in.mem)->pid);
 	was_init = atomic_load_explicit(&fs->init_done, memory_order_relaxed);
 	cork_put();
 	fuse_session_process_buf(fs->se, &in);
+	arrival_begins(fs->arrivals);
 	if (!cork_held() || ++w->row == ROW_MAX)
 		end_row(w);
 	if (!was_init && atomic_load(&fs->init_done))

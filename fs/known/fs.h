@@ -77,6 +77,7 @@ struct fs {
 	struct listings *listings;
 	struct appends *appends;
 	struct orders *orders;
+	struct arrivals *arrivals;
 	struct lates *lates;
 	struct turns *turns;
 	struct repeats *repeats;

@@ -22,6 +22,7 @@
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
 #include "fs/kernel/again.h"
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/order.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/request.h"
@@ -59,6 +60,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->listings = listings_new();
 	fs->appends = appends_new();
 	fs->orders = orders_new();
+	fs->arrivals = arrivals_new();
 	fs->lates = lates_new();
 	fs->retries = retries_new();
 	fs->turns = turns_new();
@@ -71,8 +73,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
 	       fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
-	       fs->orders && fs->lates && fs->retries && fs->turns && fs->repeats && fs->fetches &&
-	       fs->cached && fs->writeback && fs->flushes;
+	       fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns && fs->repeats &&
+	       fs->fetches && fs->cached && fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -109,6 +111,7 @@ void setup_end(struct fs *fs)
 	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
+	fs->arrivals = arrivals_free(fs->arrivals);
 	fs->lates = lates_free(fs->lates);
 	fs->turns = turns_free(fs->turns);
 	fs->repeats = repeats_free(fs->repeats);
