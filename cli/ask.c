@@ -18,6 +18,7 @@ static const char *const whats[ASK_WHATS] = {
 	[ASK_TOP] = "top",
 	[ASK_TRACE] = "trace",
 	[ASK_LOG_LEVEL] = "log-level",
+	[ASK_UPGRADE] = "upgrade",
 };
 
 /* NAME=NUMBER behind the first word. */

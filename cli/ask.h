@@ -28,6 +28,11 @@
  *
  *     level NAME
  *
+ * The answer to `upgrade` comes from the successor: its version, and for how long requests have
+ * waited.
+ *
+ *     successor VERSION MILLISECONDS
+ *
  * TIME is in microseconds since 1970, PID 0 an unknown process, ERROR an errno or 0.
  */
 #ifndef RNFS_CLI_ASK_H
@@ -48,6 +53,7 @@ enum ask_what {
 	ASK_STAT,      /* a report */
 	ASK_TOP,       /* the busiest processes and files, again and again */
 	ASK_TRACE,     /* each request as it ends */
+	ASK_UPGRADE,   /* replaces the daemon by a successor */
 	ASK_LOG_LEVEL, /* sets or tells the level of the log */
 	ASK_WHATS
 };

@@ -16,5 +16,6 @@ int log_level_main(int argc, char **argv);
 int stat_main(int argc, char **argv);
 int top_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
+int upgrade_main(int argc, char **argv);
 
 #endif

@@ -157,6 +157,27 @@ void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 	c->leave_by = ns;
 }
 
+const char *nfs_client_settle(struct nfs_client *c)
+{
+	unsigned n = 1;
+
+	if (nfs_route_each(c, &n))
+		return "directories on other servers, which cannot be handed over";
+	return c->backend->settle(c);
+}
+
+const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *len)
+{
+	*len = c->rp->peer_len;
+	return &c->rp->peer;
+}
+
+void nfs_client_record(
+	struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x)
+{
+	c->backend->record(c, open, n, x);
+}
+
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)
 {
 	if (fh)

@@ -10,6 +10,7 @@
 #include "nfsproto/common/nfs_count.h"
 #include "nfsproto/common/nfs_mount.h"
 #include "nfsproto/common/nfs_op.h"
+#include "nfsproto/common/nfs_record.h"
 
 /* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in
  * p). Copies everything in p but pool and upcalls. NULL with *e set: kinds RESOLVE, UNREACHABLE,
@@ -34,6 +35,21 @@ struct nfs_client *nfs_client_free(struct nfs_client *c);
 /* nfs_client_free() must not wait for the server beyond this time, on clock_ns(); 0, the initial
  * value: as long as usual. Call before nfs_client_free(), on the same thread. */
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns);
+
+/* A successor in the same process takes the mount over (nfs_mount_params.record). No op is
+ * submitted from nfs_client_settle() on, until the caller goes on without a successor. One thread.
+ */
+
+/* Begins to give delegations back, and looks for work under way; does not wait. NULL: the mount is
+ * settled, and nfs_client_record() may follow. Otherwise the reason, for the sentence "waiting for
+ * %s": the caller asks again in a moment. State without a way to a successor is a reason, too. */
+const char *nfs_client_settle(struct nfs_client *c);
+/* The address of the server; *len is its length. */
+const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *len);
+/* Writes the state for a successor. open: the n open files of the user. Changes nothing: the mount
+ * can go on. */
+void nfs_client_record(
+	struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x);
 
 /* A delegation of fh with that number, which an OPEN has brought (open.deleg). Any thread; these
  * functions do not wait. */

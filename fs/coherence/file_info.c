@@ -17,7 +17,7 @@ struct fuse_file_info file_info(
 	if (attr)
 		change_renew(fs, f->inode, attr, asked);
 	return (struct fuse_file_info){
-		.fh = (uintptr_t)f,
+		.fh = f->handle.number,
 		.flags = f->flags,
 		/* For O_APPEND with O_DIRECT. Without direct_io the kernel sends the parts of a
 		 * large write at once, and the parts arrive in any order; they must be appended in

@@ -38,6 +38,7 @@ struct inval {
 	GUARDED_BY(lock) STAILQ_HEAD(doubt_queue, doubt) doubts;
 	/* the kernel invalidates the pages of this request now; NULL: none, or GONE */
 	struct request *now GUARDED_BY(lock);
+	bool busy GUARDED_BY(lock); /* the thread is about a request or a doubt */
 	bool stop GUARDED_BY(lock);
 	bool ended; /* inval_stop() has joined the thread; only the thread that calls inval_stop()
 		       uses this */
@@ -163,6 +164,7 @@ static void *inval_main(void *arg)
 	for (;;) {
 		v->now = take_locked(v);
 		d = v->now ? NULL : take_doubt_locked(v);
+		v->busy = v->now || d;
 		if (v->now)
 			inval_one_locked(v);
 		else if (d)
@@ -205,6 +207,16 @@ bool inval_stop(struct inval *v)
 	mutex_unlock(&v->lock);
 	v->ended = clock_join(v->thread, ending_until(v->fs, INVAL_STOP_NS));
 	return v->ended;
+}
+
+bool inval_is_idle(struct inval *v)
+{
+	bool idle;
+
+	mutex_lock(&v->lock);
+	idle = !v->busy && STAILQ_EMPTY(&v->queue) && STAILQ_EMPTY(&v->doubts);
+	mutex_unlock(&v->lock);
+	return idle;
 }
 
 struct inval *inval_free(struct inval *v)

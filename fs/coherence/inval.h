@@ -22,6 +22,8 @@ struct inval *inval_start(struct fs *fs);
  * still waits for a page. Call inval_stop() before workers_stop(): the kernel may wait for READs
  * and WRITEs. Accepts NULL, and a second call. */
 bool inval_stop(struct inval *v);
+/* Is there nothing that the kernel is to invalidate? Any thread. */
+bool inval_is_idle(struct inval *v);
 /* Stops the thread and frees v. Accepts NULL, returns NULL. */
 struct inval *inval_free(struct inval *v);
 /* Makes the kernel invalidate the pages and attributes of r->inode or, if r->inode is NULL, of

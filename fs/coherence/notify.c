@@ -14,6 +14,7 @@
 
 #include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
+#include "fs/known/inode_record.h"
 #include "fs/known/names.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
@@ -21,6 +22,7 @@
 
 #define STOP_WAIT_NS (3 * NSEC_PER_SEC)
 #define AGAIN_NS     NSEC_PER_SEC
+#define JOB_BYTES    24u /* the least that names to be told again take in a record */
 
 struct job {
 	STAILQ_ENTRY(job) next;
@@ -43,6 +45,7 @@ struct notifier {
 	struct job_queue later GUARDED_BY(lock); /* by job.due */
 	/* names in this directory are being told; NULL: none */
 	const struct inode *now GUARDED_BY(lock);
+	bool busy GUARDED_BY(lock); /* the thread is about a job */
 	bool stop GUARDED_BY(lock);
 	bool ended; /* the thread has been joined; only the thread that calls notifier_stop() uses
 		       this */
@@ -144,7 +147,9 @@ static void *notifier_main(void *arg)
 	pthread_setname_np(pthread_self(), "rnfs-notify");
 	for (;;) {
 		mutex_lock(&n->lock);
+		n->busy = false;
 		j = wait_job_locked(n);
+		n->busy = j;
 		if (j)
 			STAILQ_REMOVE_HEAD(&n->jobs, next);
 		n->now = j ? j->dir : NULL;
@@ -197,6 +202,72 @@ bool notifier_stop(struct notifier *n)
 		drop_job(j);
 	}
 	return n->ended;
+}
+
+bool notifier_is_idle(struct notifier *n)
+{
+	bool idle;
+
+	mutex_lock(&n->lock);
+	idle = !n->busy && STAILQ_EMPTY(&n->jobs);
+	mutex_unlock(&n->lock);
+	return idle;
+}
+
+void notifier_put_record(struct notifier *n, struct xdr_out *x)
+{
+	size_t count = xdr_skip_u32(x);
+	const struct job *j;
+	uint32_t jobs = 0;
+
+	mutex_lock(&n->lock);
+	STAILQ_FOREACH (j, &n->later, next) {
+		xdr_put_u64(x, inode_id(n->fs->inodes, j->dir));
+		xdr_put_u64(x, j->due);
+		xdr_put_opaque(x, j->names, (uint32_t)j->len);
+		jobs++;
+	}
+	mutex_unlock(&n->lock);
+	xdr_patch_u32(x, count, jobs);
+}
+
+static bool get_job(struct notifier *n, struct xdr_in *x)
+{
+	struct inode *dir = inode_get_id(n->fs->inodes, x);
+	uint64_t due = xdr_get_u64(x);
+	uint32_t len;
+	const uint8_t *names = xdr_get_opaque(x, UINT32_MAX, &len);
+	struct job *j;
+
+	if (!names || !len || names[len - 1])
+		xdr_in_fail(x);
+	j = xdr_in_ok(x) ? calloc(1, sizeof(*j)) : NULL;
+	if (j)
+		j->names = malloc(len);
+	if (!j || !j->names) {
+		free(j);
+		return false;
+	}
+	memcpy(j->names, names, len);
+	j->len = j->fresh = len;
+	j->dir = inode_ref(dir);
+	j->again = true;
+	j->due = due;
+	mutex_lock(&n->lock);
+	STAILQ_INSERT_TAIL(&n->later, j, next);
+	pthread_cond_signal(&n->some);
+	mutex_unlock(&n->lock);
+	return true;
+}
+
+bool notifier_get_record(struct notifier *n, struct xdr_in *x)
+{
+	uint32_t jobs = xdr_get_count(x, UINT32_MAX, JOB_BYTES);
+
+	for (uint32_t i = 0; i < jobs; i++)
+		if (!get_job(n, x))
+			return false;
+	return true;
 }
 
 struct notifier *notifier_free(struct notifier *n)

@@ -21,6 +21,7 @@
 #define RNFS_FS_COHERENCE_NOTIFY_H
 
 #include "fs/kernel/request.h"
+#include "transport/rpc/xdr.h"
 
 struct fs;
 struct notifier;
@@ -32,6 +33,12 @@ struct notifier *notifier_start(struct fs *fs);
  * waits for an answer. Afterwards no notification is sent, and notify_then() does not wait. Accepts
  * NULL; may be called again. */
 bool notifier_stop(struct notifier *n);
+/* Is every name told that was to be told, except names that wait to be told again? Any thread. */
+bool notifier_is_idle(struct notifier *n);
+/* The names that wait to be told again, for a successor (record.h). put: the notifier is idle. get:
+ * fs->inodes are those of the record; on failure x is bad; false: no memory. */
+void notifier_put_record(struct notifier *n, struct xdr_out *x);
+bool notifier_get_record(struct notifier *n, struct xdr_in *x);
 /* Stops the thread and frees n. Accepts NULL, returns NULL. */
 struct notifier *notifier_free(struct notifier *n);
 

@@ -297,6 +297,18 @@ bool flush_waits(
 	return wait_for(r, ino, level, NULL, next);
 }
 
+bool flush_cut_waits(struct request *r, struct inode *ino, request_step_fn *next)
+{
+	written_cut_begin(&ino->written, &r->cut);
+	if (!written_dirty(&ino->written))
+		return false;
+	written_cut_end(&ino->written, &r->cut, 0, 0);
+	if (flush_waits(r, ino, WRITTEN, next))
+		return true;
+	written_cut_begin(&ino->written, &r->cut);
+	return false;
+}
+
 bool flush_waits_then(struct request *r, struct inode *ino, enum written_level level,
 	const struct nfs_sattr *set, request_step_fn *next)
 {

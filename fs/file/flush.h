@@ -34,6 +34,11 @@ struct writeback_ops flush_ops(struct fs *fs);
  * the data is there, and next was not called. ino must stay. */
 bool flush_waits(
 	struct request *r, struct inode *ino, enum written_level level, request_step_fn *next);
+/* r is about to be sent, and cuts data of ino: begins r->cut (written_cut_begin()). True: r waits
+ * first, as in flush_waits(), and next must call again. Since the caller last waited for written
+ * data, a restart of the server may have made data new again: without a wait that data would be
+ * written behind the cut. */
+bool flush_cut_waits(struct request *r, struct inode *ino, request_step_fn *next);
 /* flush_waits() with more operations. If all fits in one COMPOUND, sets the attributes in `set`
  * (NULL: none; neither size nor owner) behind the WRITE, and asks for the attributes.
  * r->flush.then.done says whether these operations were done, also if r does not wait. */

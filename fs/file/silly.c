@@ -14,15 +14,18 @@
 #include "fs/coherence/deleg.h"
 #include "fs/kernel/ending.h"
 #include "fs/known/fs.h"
+#include "nfsproto/common/nfs_record.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 #include "transport/log.h"
 
 #define DROP_ALL_NS	(3 * NSEC_PER_SEC)
+#define NO_ID		0u /* no inode has these node IDs in a record */
+#define LEFT_ID		UINT64_MAX
 #define RETRY_DOUBLINGS 6 /* a REMOVE that failed is sent again after 1, 2, 4 ... 64 s */
 
 struct silly_names {
-	uint32_t tag;	      /* constant */
+	uint32_t tag;	      /* constant while requests are served */
 	atomic_uint next;     /* number of the next name */
 	atomic_uint removing; /* REMOVEs in flight */
 	struct mutex lock;
@@ -318,4 +321,82 @@ unsigned silly_number(struct fs *fs, uint32_t *tag)
 {
 	*tag = fs->silly->tag;
 	return atomic_fetch_add(&fs->silly->next, 1) & 0xffff;
+}
+
+/* --- for a successor -------------------------------------------------------------------------- */
+
+static void put_silly(uint64_t id, const struct silly *s, struct xdr_out *x)
+{
+	xdr_put_u64(x, id);
+	nfs_record_put_fh(x, &s->dir);
+	nfs_record_put_cred(x, &s->cred);
+	nfs_record_put_text(x, s->name);
+	xdr_put_bool(x, s->sure);
+}
+
+static void put_of(struct inode *ino, void *ctx)
+{
+	mutex_lock(&ino->lock);
+	if (ino->silly.name)
+		put_silly(ino->id, ino->silly.name, ctx);
+	mutex_unlock(&ino->lock);
+}
+
+/* The names of inodes, each with its node ID; those to be removed again, with LEFT_ID; and the end,
+ * NO_ID. */
+void silly_put_record(struct fs *fs, struct xdr_out *x)
+{
+	const struct silly *s;
+
+	xdr_put_u32(x, fs->silly->tag);
+	xdr_put_u32(x, atomic_load(&fs->silly->next));
+	inode_table_each(fs->inodes, put_of, x);
+	mutex_lock(&fs->silly->lock);
+	SLIST_FOREACH(s, &fs->silly->left, link)
+	put_silly(LEFT_ID, s, x);
+	mutex_unlock(&fs->silly->lock);
+	xdr_put_u64(x, NO_ID);
+}
+
+/* False: no memory, unless x is bad. */
+static bool get_silly(struct fs *fs, uint64_t id, struct xdr_in *x)
+{
+	struct inode *ino = id == LEFT_ID ? NULL : inode_inherited(fs->inodes, id);
+	struct silly *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return false;
+	nfs_record_get_fh(x, &s->dir);
+	nfs_record_get_cred(x, &s->cred);
+	nfs_record_get_text(x, s->name, sizeof(s->name));
+	s->sure = xdr_get_bool(x);
+	if (id != LEFT_ID && (!ino || ino->silly.is))
+		xdr_in_fail(x);
+	if (!xdr_in_ok(x)) {
+		free(s);
+		return false;
+	}
+	if (ino) {
+		mutex_lock(&ino->lock);
+		ino->silly.name = s;
+		atomic_store(&ino->silly.is, true);
+		mutex_unlock(&ino->lock);
+	} else {
+		mutex_lock(&fs->silly->lock);
+		SLIST_INSERT_HEAD(&fs->silly->left, s, link);
+		mutex_unlock(&fs->silly->lock);
+	}
+	return true;
+}
+
+bool silly_get_record(struct fs *fs, struct xdr_in *x)
+{
+	uint64_t id;
+
+	fs->silly->tag = xdr_get_u32(x);
+	atomic_store(&fs->silly->next, xdr_get_u32(x));
+	while ((id = xdr_get_u64(x)) != NO_ID && xdr_in_ok(x))
+		if (!get_silly(fs, id, x))
+			return false;
+	return true;
 }

@@ -26,6 +26,7 @@
 #define RNFS_FS_FILE_SILLY_H
 
 #include "fs/kernel/request.h"
+#include "transport/rpc/xdr.h"
 
 struct silly {
 	struct nfs_fh dir;
@@ -80,6 +81,11 @@ void silly_tick(struct fs *fs);
 /* silly_tick() for all silly names that are left, of open files too; waits a few seconds at most.
  * For the end of the mount, after the last request. */
 void silly_drop_all(struct fs *fs);
+
+/* Silly names for a successor (record.h). put: no request is under way. get: fs has the inodes of
+ * the record; on failure x is bad; false: no memory. */
+void silly_put_record(struct fs *fs, struct xdr_out *x);
+bool silly_get_record(struct fs *fs, struct xdr_in *x);
 
 /* The close of an open file of ino begins. True: the file is the last open one, and ino has a silly
  * name: the caller calls silly_drop() and then silly_close_end(). */

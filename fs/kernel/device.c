@@ -151,6 +151,38 @@ static bool came_by_row(struct device *d, uint64_t unique)
 	return found;
 }
 
+int device_row(const struct device *d)
+{
+	return d->row;
+}
+
+bool device_is_row(struct device *d, uint64_t unique)
+{
+	bool found = false;
+
+	if (!d)
+		return false;
+	mutex_lock(&d->lock);
+	for (unsigned i = 0; i < d->n; i++)
+		found |= d->by_row[i] == unique;
+	mutex_unlock(&d->lock);
+	return found;
+}
+
+bool device_inherit_row(struct device *d, uint64_t unique)
+{
+	bool room;
+
+	if (!d || d->row < 0)
+		return false;
+	mutex_lock(&d->lock);
+	room = d->n + d->reading < DEVICE_ROW_MAX;
+	if (room)
+		d->by_row[d->n++] = unique;
+	mutex_unlock(&d->lock);
+	return room;
+}
+
 ssize_t device_read(struct device *d, void *buf, size_t len, bool in_row)
 {
 	return in_row ? read_row(d, buf, len) : read(d->fd, buf, len);

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -33,6 +34,14 @@ struct device *device_new(int fd);
 struct device *device_of(int fd, int row);
 /* All requests have been answered, or never will be. Accepts NULL, returns NULL. */
 struct device *device_free(struct device *d);
+
+/* The open file for rows, which stays the device's; -1: none. */
+int device_row(const struct device *d);
+/* Did the request with number unique, which is not answered, come by a row? Accepts NULL: false. */
+bool device_is_row(struct device *d, uint64_t unique);
+/* A request that a former daemon has read by d's row is to be answered by d. False: there is no
+ * row, or too many such requests. Accepts NULL: false. */
+bool device_inherit_row(struct device *d, uint64_t unique);
 
 /* As read(). in_row: EAGAIN when no request can be read at once. */
 ssize_t device_read(struct device *d, void *buf, size_t len, bool in_row);

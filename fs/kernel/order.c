@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "fs/known/file.h"
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/io.h"
 #include "transport/lock.h"
 
@@ -101,6 +102,7 @@ void order_write(struct request *r)
 	enter_locked(r, true);
 	overtake_locked(r->order.of, r->order.first, r->order.last);
 	mutex_unlock(&o->lock);
+	arrival_begins(r->fs->arrivals);
 }
 
 void order_gather_begin(
@@ -115,6 +117,7 @@ void order_gather_begin(
 	LIST_INSERT_HEAD(&ino->order.gathering, g, link);
 	overtake_locked(ino, g->first, g->last);
 	mutex_unlock(&o->lock);
+	arrival_begins(fs->arrivals);
 }
 
 bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len)

@@ -23,9 +23,13 @@
  * them: with several writers one such WRITE may be in flight at all times. Pages under write-back
  * are not invalidated before the write-back has ended.
  *
- * One case cannot be seen outside the kernel: a page was filled, but its WRITE is not sent yet, or
- * a worker has read the WRITE and has no processor. If the page is invalidated at that moment, and
- * a READ of the page is answered, the page keeps the old data until the kernel sees another time of
+ * A worker may have read a WRITE and not begun the WRITE when another worker reads a later READ of
+ * the same pages: arrival.h tells. Such a READ is not answered from the cache, but sent to the
+ * server, so that the WRITE can overtake the READ.
+ *
+ * One case is left: a page was filled, but its WRITE is not sent yet, or a worker has read the
+ * WRITE and has no processor for a round trip. If the page is invalidated at that moment, and a
+ * READ of the page is answered, the page keeps the old data until the kernel sees another time of
  * change, at its next look.
  */
 #ifndef RNFS_FS_KERNEL_ORDER_H

@@ -511,6 +511,40 @@ void request_pool_limit(struct request_pool *p, uint64_t ns)
 	mutex_unlock(&p->lock);
 }
 
+void request_pool_put_off(struct request_pool *p)
+{
+	struct request *r;
+
+	mutex_lock(&p->lock);
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!r->fate.any_signal || !r->account.unique || request_is_gone(r) ||
+			atomic_load(&r->fate.interrupted_ns) ||
+			atomic_exchange(&r->fate.put_off, true))
+			continue;
+		kill_request(r);
+	}
+	mutex_unlock(&p->lock);
+}
+
+void request_drop(struct request *r)
+{
+	struct fuse_req *fuse = request_take_fuse(r);
+
+	request_free(r);
+	if (fuse)
+		fuse_reply_none(fuse);
+}
+
+bool request_pool_is_idle(struct request_pool *p)
+{
+	bool idle;
+
+	mutex_lock(&p->lock);
+	idle = TAILQ_EMPTY(&p->live);
+	mutex_unlock(&p->lock);
+	return idle;
+}
+
 uint64_t request_oldest_ns(struct request_pool *p)
 {
 	uint64_t now = clock_ns(), oldest = 0;

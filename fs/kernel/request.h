@@ -93,6 +93,8 @@ struct request_fate {
 	atomic_bool watched;
 	/* any signal ends the request, not only a fatal one; constant once submitted */
 	bool any_signal;
+	/* request_pool_put_off(): the request begins anew, if it ends with EINTR */
+	atomic_bool put_off;
 	/* any_signal: when a signal that is not fatal came, on clock_ns(); 0: none has come */
 	_Atomic uint64_t interrupted_ns;
 	bool keeps_going; /* request_keep_going(); then fuse is under the pool's lock */
@@ -232,6 +234,13 @@ static inline bool request_is_gone(const struct request *r)
  * without a signal the program would get an errno without a name.) The server may have carried out
  * the operation or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
+/* Cancels requests that any signal would end (waits for locks). Those that then end with -EINTR
+ * begin anew later (again.h): fate.put_off. Any thread. */
+void request_pool_put_off(struct request_pool *p);
+/* r, which has ended with -EINTR, is to begin anew: drops r without an answer. */
+void request_drop(struct request *r);
+/* Is no request under way, neither of the kernel nor of the daemon? Any thread. */
+bool request_pool_is_idle(struct request_pool *p);
 /* For how long, in ns, the kernel has waited for the oldest request, waits for a lock not counted.
  * 0: there is no such request, or the lock of the pool is taken. Any thread; does not wait. */
 uint64_t request_oldest_ns(struct request_pool *p);

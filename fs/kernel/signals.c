@@ -78,6 +78,14 @@ void signals_catch(int fd, bool hangup)
 	sigaction(SIGUSR2, &sa, NULL);
 }
 
+void signals_let_in(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
 void signals_reap(void)
 {
 	if (signals_first_process())

@@ -22,6 +22,8 @@ void signals_begin(void);
 /* From now on signals are noted, and written to wake_fd, an eventfd. SIGHUP asks for opening the
  * log anew or, if hangup_stops, for the end, like SIGTERM. */
 void signals_catch(int wake_fd, bool hangup_stops);
+/* Signals have been kept back since before this program began (a successor): no longer. */
+void signals_let_in(void);
 /* In process 1: reaps all children that have ended. For the main thread, on which this process also
  * waits for children of its own. Does nothing in other processes. */
 void signals_reap(void);

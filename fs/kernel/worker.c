@@ -15,12 +15,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/data.h"
 #include "fs/known/fs.h"
 #include "fs/kernel/process.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
+#include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/pulse.h"
 #include "transport/rpc/cork.h"
@@ -49,6 +51,10 @@ struct worker {
 struct workers {
 	struct fs *fs;
 	atomic_uint running;
+	atomic_bool pause;
+	struct mutex rest;
+	pthread_cond_t resumed; /* pause has become false, or the session ends */
+	unsigned resting GUARDED_BY(rest);
 	unsigned n, made; /* n: threads to make; made: threads made so far, used by the starting
 			     thread */
 	struct worker w[];
@@ -212,16 +218,33 @@ static bool serve_one(struct worker *w)
 		fuse_session_exit(fs->se);
 		return false;
 	}
+	arrival_read(fs->arrivals, in.mem, (size_t)n);
 	pulse_work(&w->pulse);
 	turn_heard(fs, (pid_t)((const struct fuse_in_header *)in.mem)->pid);
 	was_init = atomic_load_explicit(&fs->init_done, memory_order_relaxed);
 	cork_put();
 	fuse_session_process_buf(fs->se, &in);
+	arrival_begins(fs->arrivals);
 	if (!cork_held() || ++w->row == ROW_MAX)
 		end_row(w);
 	if (!was_init && atomic_load(&fs->init_done))
 		wake_main(fs);
 	return !fuse_session_exited(fs->se);
+}
+
+/* Waits for the end of a pause. */
+static void rest(struct worker *w)
+{
+	struct workers *all = w->all;
+
+	end_row(w);
+	pulse_sleep(&w->pulse);
+	mutex_lock(&all->rest);
+	all->resting++;
+	while (atomic_load(&all->pause))
+		cond_wait(&all->resumed, &all->rest);
+	all->resting--;
+	mutex_unlock(&all->rest);
 }
 
 static void *worker_main(void *arg)
@@ -233,7 +256,8 @@ static void *worker_main(void *arg)
 	pulse_join(&w->pulse, "rnfs-worker");
 	own_pulse = &w->pulse;
 	while (serve_one(w))
-		;
+		if (atomic_load_explicit(&all->pause, memory_order_relaxed))
+			rest(w);
 	pulse_leave(&w->pulse);
 	end_row(w);
 	process_forget();
@@ -259,6 +283,8 @@ bool workers_start(struct fs *fs, unsigned n)
 	all->n = n;
 	fs->workers = all;
 	atomic_init(&all->running, n);
+	mutex_init(&all->rest);
+	pthread_cond_init(&all->resumed, NULL);
 	sigfillset(&block);
 	sigdelset(&block, SIGUSR2);
 	pthread_sigmask(SIG_SETMASK, &block, &before);
@@ -283,6 +309,45 @@ unsigned workers_running(const struct fs *fs)
 	return atomic_load(&fs->workers->running);
 }
 
+static bool all_rest(struct workers *all)
+{
+	bool all_do;
+
+	mutex_lock(&all->rest);
+	all_do = all->resting == atomic_load(&all->running);
+	mutex_unlock(&all->rest);
+	return all_do;
+}
+
+bool workers_pause(struct fs *fs, uint64_t until)
+{
+	struct workers *all = fs->workers;
+
+	atomic_store(&all->pause, true);
+	while (!all_rest(all)) {
+		if (clock_ns() >= until) {
+			workers_resume(fs);
+			return false;
+		}
+		/* as in workers_stop(): a signal just before the read() does not end it */
+		for (unsigned i = 0; i < all->made; i++)
+			if (!atomic_load(&all->w[i].ended))
+				pthread_kill(all->w[i].thread, SIGUSR2);
+		nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_NS / 4}, NULL);
+	}
+	return true;
+}
+
+void workers_resume(struct fs *fs)
+{
+	struct workers *all = fs->workers;
+
+	mutex_lock(&all->rest);
+	atomic_store(&all->pause, false);
+	pthread_cond_broadcast(&all->resumed);
+	mutex_unlock(&all->rest);
+}
+
 void workers_stop(struct fs *fs)
 {
 	struct workers *all = fs->workers;
@@ -301,5 +366,7 @@ void workers_stop(struct fs *fs)
 		pthread_join(w->thread, NULL);
 	}
 	fs->workers = NULL;
+	pthread_cond_destroy(&all->resumed);
+	mutex_destroy(&all->rest);
 	free(all);
 }

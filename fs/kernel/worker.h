@@ -30,6 +30,12 @@ struct seg_list;
 bool workers_start(struct fs *fs, unsigned n);
 /* The number of workers that have not ended. */
 unsigned workers_running(const struct fs *fs);
+/* The workers read no more requests from now on, and end those that they have read. Returns once
+ * all are at rest; false: not before `until` (clock_ns()), and the workers go on. For the main
+ * thread. */
+bool workers_pause(struct fs *fs, uint64_t until);
+/* The workers, which are at rest, go on. */
+void workers_resume(struct fs *fs);
 /* Tells the session to exit, waits until all workers have ended and frees them. Does nothing
  * without workers. */
 void workers_stop(struct fs *fs);

@@ -37,6 +37,11 @@ static void free_handle(struct handle *h)
 	file_free((struct file *)h);
 }
 
+bool file_is(const struct handle *h)
+{
+	return h->free == free_handle;
+}
+
 void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open)
 {
 	f->inode = inode_ref(ino);

@@ -9,7 +9,7 @@
 #include "cache/fetch.h"
 #include "fs/known/fs.h"
 
-/* The object that fi->fh points to. Constant once open but for marked members. */
+/* The object that fi->fh names. Constant once open but for marked members. */
 struct file {
 	struct handle handle; /* first */
 	struct fs *fs;
@@ -34,10 +34,13 @@ struct file {
 	struct writer writer;	   /* of gathered data (write.h) */
 };
 
-static inline struct file *file_of(const struct fuse_file_info *fi)
+static inline struct file *file_of(struct fs *fs, const struct fuse_file_info *fi)
 {
-	return (struct file *)(uintptr_t)fi->fh;
+	return (struct file *)fs_handle(fs, fi->fh);
 }
+
+/* Is h the head of an open file, and not of a directory? */
+bool file_is(const struct handle *h);
 
 struct request;
 

@@ -10,9 +10,16 @@
 void fs_add_handle(struct fs *fs, struct handle *h, void (*free_fn)(struct handle *h))
 {
 	h->free = free_fn;
+	h->number = numbers_of(&fs->handle_numbers, h);
 	mutex_lock(&fs->handles_lock);
 	LIST_INSERT_HEAD(&fs->handles, h, link);
 	mutex_unlock(&fs->handles_lock);
+}
+
+bool fs_rename_handle(struct fs *fs, struct handle *h, uint64_t number)
+{
+	h->number = number;
+	return numbers_inherit(&fs->handle_numbers, number, h);
 }
 
 void fs_drop_handle(struct fs *fs, struct handle *h)

@@ -12,13 +12,24 @@
 
 #include "cache/writeback.h"
 #include "fs/known/inode.h"
+#include "fs/known/numbers.h"
 #include "fs/options/option.h"
 #include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
 #include "transport/lock.h"
 
+#define INIT_TALK_MAX 256u
+
+/* The kernel's INIT and the answer, without their headers: the kernel sends INIT once, and a
+ * successor must give the same answer. */
+struct init_talk {
+	uint32_t in_len, out_len; /* 0: none yet */
+	_Alignas(8) uint8_t in[INIT_TALK_MAX], out[INIT_TALK_MAX];
+};
+
 struct accounts;
+struct agains;
 struct appends;
 struct cache;
 struct cached;
@@ -35,6 +46,7 @@ struct notifier;
 struct openings;
 struct orders;
 struct request_pool;
+struct record;
 struct silly_names;
 struct repeats;
 struct retries;
@@ -59,11 +71,13 @@ struct fs {
 	struct names *names;
 	struct request_pool *requests;
 	struct accounts *accounts;
+	struct agains *agains;
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;
 	struct appends *appends;
 	struct orders *orders;
+	struct arrivals *arrivals;
 	struct lates *lates;
 	struct turns *turns;
 	struct repeats *repeats;
@@ -74,6 +88,11 @@ struct fs {
 	struct writeback *writeback;
 	struct flushes *flushes;
 	struct notifier *notifier; /* NULL before the kernel's session has begun */
+	struct record *record;	   /* of the former daemon, until all is taken over; NULL: none */
+	/* Asks for a successor: a descriptor of the command that waits for the answer, or -1
+	 * (upgrade.h). */
+	atomic_int upgrade_asker;
+	int auto_unmount_fd; /* cli/auto_unmount.h; -1: none */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;
@@ -112,8 +131,12 @@ struct fs {
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
 	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
+	struct init_talk init;
+	bool init_answered; /* set by the thread that answers, before other threads answer */
+	bool init_is_past;  /* a former daemon has answered INIT: this answer goes nowhere */
 	struct mutex handles_lock;
 	GUARDED_BY(handles_lock) LIST_HEAD(, handle) handles; /* open files and directories */
+	struct numbers handle_numbers; /* constant while requests are served */
 	struct stats stats;
 };
 
@@ -122,13 +145,21 @@ static inline struct fs *fs_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* The head of the open file or directory that fi->fh points to. */
+/* The head of the open file or directory that fi->fh names. */
 struct handle {
 	LIST_ENTRY(handle) link;
+	uint64_t number; /* constant: fi->fh, of numbers.h */
 	/* frees the handle at the end of the mount, if the kernel has not released it */
 	void (*free)(struct handle *h);
 };
 void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
+/* The kernel knows h, which was just added, by the number that it had in a former daemon. Before
+ * requests are served. False: another handle has the number. */
+bool fs_rename_handle(struct fs *fs, struct handle *h, uint64_t number);
+static inline struct handle *fs_handle(struct fs *fs, uint64_t number)
+{
+	return numbers_object(&fs->handle_numbers, number);
+}
 void fs_drop_handle(struct fs *fs, struct handle *h);
 /* Frees the handles that the kernel has not released. After the last request. */
 void fs_free_handles(struct fs *fs);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/known/numbers.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/lock.h"
@@ -37,6 +38,7 @@ struct inode_table {
 	uint64_t root_major, root_minor; /* constant: the root's fsid */
 	inode_left_fn *left;		 /* NULL: no function */
 	void *left_ctx;
+	struct numbers numbers; /* constant while requests are served */
 	atomic_ullong generation;
 	uint64_t seed;
 	/* by the handle's hash: the time of the newest notes that were lost with an inode that left
@@ -96,6 +98,7 @@ static struct inode *inode_new(
 	ino->fsid_major = attr->fsid_major;
 	ino->fsid_minor = attr->fsid_minor;
 	ino->number = inode_number(t, attr);
+	ino->id = numbers_of(&t->numbers, ino);
 	ino->generation = atomic_fetch_add(&t->generation, 1);
 	atomic_init(&ino->refs, 1);
 	LIST_INIT(&ino->names_in);
@@ -161,6 +164,7 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 	t->root = inode_lookup(t, root, attr);
 	if (!t->root)
 		return inode_table_free(t);
+	t->root->id = ROOT_ID;
 	return t;
 }
 
@@ -190,6 +194,7 @@ struct inode_table *inode_table_free(struct inode_table *t)
 		free(s->chains);
 		mutex_destroy(&s->lock);
 	}
+	numbers_finish(&t->numbers);
 	free(t);
 	return NULL;
 }
@@ -374,12 +379,69 @@ struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
 
 struct inode *inode_of(struct inode_table *t, uint64_t nodeid)
 {
-	return nodeid == ROOT_ID ? t->root : (struct inode *)(uintptr_t)nodeid;
+	return nodeid == ROOT_ID ? t->root : numbers_object(&t->numbers, nodeid);
 }
 
 uint64_t inode_id(struct inode_table *t, const struct inode *ino)
 {
-	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
+	return ino->id;
+}
+
+/* --- a successor's table ---------------------------------------------------------------------- */
+
+bool inode_table_inherit(struct inode_table *t, unsigned run, size_t n, uint64_t generation)
+{
+	atomic_store(&t->generation, generation);
+	return numbers_init(&t->numbers, run, n);
+}
+
+uint64_t inode_table_generation(struct inode_table *t)
+{
+	return atomic_load(&t->generation);
+}
+
+struct inode *inode_inherit(struct inode_table *t, const struct nfs_fh *fh,
+	const struct nfs_attr *attr, uint64_t id, uint64_t nlookup)
+{
+	struct shard *s = shard_of(t, fh_hash(t, fh));
+	struct inode *ino;
+
+	if (id == ROOT_ID)
+		return nfs_fh_equal(fh, &t->root->fh) ? t->root : NULL;
+	if (!nlookup)
+		return NULL;
+	ino = inode_lookup(t, fh, attr);
+	if (!ino)
+		return NULL;
+	mutex_lock(&s->lock);
+	if (ino == t->root || ino->nlookup > 1 || !numbers_inherit(&t->numbers, id, ino))
+		ino = NULL;
+	if (ino) {
+		ino->nlookup = nlookup;
+		ino->id = id;
+	}
+	mutex_unlock(&s->lock);
+	return ino;
+}
+
+struct inode *inode_inherited(struct inode_table *t, uint64_t id)
+{
+	return id == ROOT_ID ? t->root : numbers_inherited(&t->numbers, id);
+}
+
+void inode_table_each(struct inode_table *t, void (*fn)(struct inode *ino, void *ctx), void *ctx)
+{
+	struct inode *ino;
+
+	for (unsigned i = 0; i < SHARDS; i++) {
+		struct shard *s = &t->shards[i];
+
+		mutex_lock(&s->lock);
+		for (unsigned c = 0; c < s->nchains; c++)
+			LIST_FOREACH (ino, &s->chains[c], hash)
+				fn(ino, ctx);
+		mutex_unlock(&s->lock);
+	}
 }
 
 /* --- changes and attributes ------------------------------------------------------------------- */

@@ -3,9 +3,9 @@
  *
  * inode: a file of the server. The kernel names the file by a node ID, the server by a file handle.
  *
- * A handle has at most one inode, so hard links share the inode. The node ID is the address of the
- * inode (the root's is FUSE_ROOT_ID). Addresses are used again, so each inode also has a generation
- * that no other inode had.
+ * A handle has at most one inode, so hard links share the inode. The node ID is a number of
+ * numbers.h (the root's is FUSE_ROOT_ID). Numbers are used again, so each inode also has a
+ * generation that no other inode had.
  *
  * Life. nlookup counts the lookups that the kernel holds: each entry in a reply adds one, FORGET
  * subtracts some. While nlookup is above zero the inode is in the table, and the table holds one
@@ -66,6 +66,7 @@ struct inode {
 	uint64_t fileid;		 /* constant: the server's number of the file */
 	uint64_t fsid_major, fsid_minor; /* constant: the file system on the server */
 	uint64_t number;		 /* constant: inode_number() */
+	uint64_t id;			 /* constant: the node ID */
 	uint64_t generation;
 
 	LIST_ENTRY(inode) hash; /* the table's lock */
@@ -185,7 +186,25 @@ struct inode *inode_ref(struct inode *ino);
 /* Accepts NULL, returns NULL. */
 struct inode *inode_unref(struct inode *ino);
 
-/* Node ID to inode, for any ID that the kernel may still use. */
+/* --- a successor's table (inode_record.h), before requests are served --------------------------
+ */
+
+/* The table of a successor, which is the daemon's run `run` and inherits n inodes; generations
+ * begin at `generation`. False: no memory. */
+bool inode_table_inherit(struct inode_table *t, unsigned run, size_t n, uint64_t generation);
+uint64_t inode_table_generation(struct inode_table *t);
+/* Makes the inode that the kernel knows by node ID id, with nlookup lookups. attr: type and numbers
+ * of the file. The root is there already, and is returned. NULL: no memory; or two inodes have the
+ * ID or the handle, or nlookup is 0. */
+struct inode *inode_inherit(struct inode_table *t, const struct nfs_fh *fh,
+	const struct nfs_attr *attr, uint64_t id, uint64_t nlookup);
+/* The inode of an inherited node ID, or the root. NULL: there is none. */
+struct inode *inode_inherited(struct inode_table *t, uint64_t id);
+/* Calls fn for each inode in the table. The table does not change meanwhile. */
+void inode_table_each(struct inode_table *t, void (*fn)(struct inode *ino, void *ctx), void *ctx);
+
+/* Node ID to inode, for any ID that the kernel may still use. NULL: an inherited ID without an
+ * inode. */
 struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
 uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 

@@ -13,17 +13,6 @@
 
 #define FIRST_CHAINS 1024u
 
-struct name {
-	LIST_ENTRY(name) hash, in_dir, of_ino; /* of_ino: unless the name is absent */
-	TAILQ_ENTRY(name) absent;	       /* if the name is absent */
-	struct inode *dir, *ino;	       /* ino NULL: absent */
-	uint64_t hashed, seen, until;
-	uint64_t put; /* when the kernel was last told a time */
-	bool unsure;  /* names_unsure(): names_of() passes over the name */
-	size_t len;
-	char s[];
-};
-
 /* ino NULL: the name is absent. */
 static void set_ino_locked(struct names *n, struct name *e, struct inode *ino) REQUIRES(n->lock)
 {
@@ -148,8 +137,8 @@ static void grow_locked(struct names *n) REQUIRES(n->lock)
 	free(was);
 }
 
-static struct name *add_locked(struct names *n, struct inode *dir, const char *s, size_t len,
-	struct inode *ino) REQUIRES(n->lock)
+struct name *names_add_locked(
+	struct names *n, struct inode *dir, const char *s, size_t len, struct inode *ino)
 {
 	struct name *e = malloc(sizeof(*e) + len + 1);
 
@@ -189,7 +178,7 @@ static struct name *put_locked(struct names *n, struct inode *dir, const char *s
 	struct name *e = find_locked(n, dir, s, len, names_hash(n, dir, s, len));
 
 	if (!e)
-		return ino || absent_fits_locked(n) ? add_locked(n, dir, s, len, ino) : NULL;
+		return ino || absent_fits_locked(n) ? names_add_locked(n, dir, s, len, ino) : NULL;
 	if (e->ino != ino)
 		e->seen = 0; /* e was seen for the other inode */
 	/* to the head of the inode's list: names_of() wants the newest */
@@ -360,7 +349,7 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	if (e && !same) {
 		to = NULL;
 		if (e->ino && !to_dir->left)
-			to = add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
+			to = names_add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
 		if (to) {
 			to->until = e->until;
 			to->put = e->put;

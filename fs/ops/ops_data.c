@@ -20,6 +20,7 @@
 #include "fs/file/append.h"
 #include "fs/file/cached.h"
 #include "fs/coherence/change.h"
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/data.h"
 #include "fs/known/file.h"
 #include "fs/file/flush.h"
@@ -43,7 +44,7 @@
 static struct request *io_request(
 	fuse_req_t req, const struct fuse_file_info *fi, off_t off, struct seg_list *data)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(f->fs, req, &f->cred);
 
 	if (!r) {
@@ -221,14 +222,21 @@ static void ask(struct request *r)
 	request_submit(r, read_step);
 }
 
+/* Is a WRITE by the kernel perhaps older than the READ that this worker has read, and not known to
+ * order.c? Then the cache may have the data from before the WRITE. */
+static bool may_lack_write(struct fs *fs, const struct file *f)
+{
+	return atomic_load(&f->inode->opens.writers) && arrival_is_missing(fs->arrivals);
+}
+
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	enum cache_found found = CACHE_MISS;
 	struct seg_list data;
 	struct request *r;
-	bool waits;
+	bool cached, waits;
 	int error;
 
 	if (!size || size > MEM_MAX_SIZE) {
@@ -239,9 +247,11 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	data_moves(f->inode);
 	if (atomic_load(&f->inode->view.listener) == fuse_req_ctx(req)->pid)
 		view_heard(&f->inode->view, fuse_req_ctx(req)->pid, clock_ns());
+	/* asked first: a WRITE that has begun meanwhile is known to order_meets() */
+	cached = !(fi->flags & O_DIRECT) && !may_lack_write(fs, f);
 	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size) ||
 		order_meets(fs, f->inode, (uint64_t)off, (uint32_t)size);
-	if (!(fi->flags & O_DIRECT) && !waits)
+	if (cached && !waits)
 		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
 	if (found == CACHE_HIT)
 		return;
@@ -379,7 +389,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	bool gathers = write_is_gathered(fs, f, fi->flags, fi->writepage);
 	size_t size = fuse_buf_size(in);
 	struct seg_list data;
@@ -393,6 +403,8 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	}
 	change_file_used(f);
 	data_moves(f->inode);
+	if (fi->writepage || fi->flags & O_DIRECT) /* no READ waits for such a WRITE */
+		arrival_begins(fs->arrivals);
 	attrs_touch(&f->inode->attrs);
 	if (!fi->writepage)
 		turn_begin(f->inode, fuse_req_ctx(req)->pid);

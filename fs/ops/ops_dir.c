@@ -14,10 +14,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/known/inode_record.h"
 #include "fs/lookup/dirents.h"
 #include "fs/lookup/entry.h"
 #include "fs/lookup/listing.h"
 #include "fs/ops/ops.h"
+#include "nfsproto/common/nfs_record.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 
@@ -34,6 +36,7 @@ static struct opendir_state *opendir_of(const struct request *r)
 #define FRESH_NS      1000000000u
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
+#define DIR_BYTES     40u /* the least that a directory takes in a record */
 
 struct dir {
 	struct handle handle; /* first */
@@ -53,9 +56,9 @@ struct dir {
 	unsigned change GUARDED_BY(lock);
 };
 
-static struct dir *dir_of(const struct fuse_file_info *fi)
+static struct dir *dir_of(struct fs *fs, const struct fuse_file_info *fi)
 {
-	return (struct dir *)(uintptr_t)fi->fh;
+	return (struct dir *)fs_handle(fs, fi->fh);
 }
 
 static void dir_free(struct handle *h)
@@ -76,10 +79,26 @@ static void opendir_fail(struct request *r, int error)
 	request_end(r, error);
 }
 
-static void opendir_reply(struct request *r, bool may_search)
+static struct dir *dir_new(
+	struct fs *fs, struct inode *ino, const struct rpc_cred *cred, bool may_search)
 {
 	struct dir *d = calloc(1, sizeof(*d));
-	struct fuse_file_info fi = {.fh = (uintptr_t)d};
+
+	if (!d)
+		return NULL;
+	mutex_init(&d->lock);
+	d->fs = fs;
+	d->inode = inode_ref(ino);
+	d->cred = *cred;
+	d->may_search = may_search;
+	fs_add_handle(fs, &d->handle, dir_free);
+	return d;
+}
+
+static void opendir_reply(struct request *r, bool may_search)
+{
+	struct dir *d = dir_new(r->fs, r->inode, &r->batch.cred, may_search);
+	struct fuse_file_info fi = {0};
 	struct fs *fs = r->fs;
 	fuse_req_t fuse;
 
@@ -87,14 +106,10 @@ static void opendir_reply(struct request *r, bool may_search)
 		opendir_fail(r, -ENOMEM);
 		return;
 	}
-	mutex_init(&d->lock);
-	d->fs = fs;
+	mutex_alone(&d->lock); /* the kernel does not know d yet */
 	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
-	d->inode = inode_ref(r->inode);
-	d->cred = r->batch.cred;
-	d->may_search = may_search;
-	fs_add_handle(fs, &d->handle, dir_free);
+	fi.fh = d->handle.number;
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi)) {
@@ -165,7 +180,7 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct dir *d = dir_of(fi);
+	struct dir *d = dir_of(fs_of(req), fi);
 
 	fs_drop_handle(fs_of(req), &d->handle);
 	dir_free(&d->handle);
@@ -466,7 +481,7 @@ static bool take_fresh(struct dir *d)
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
 {
 	struct fs *fs = fs_of(req);
-	struct dir *d = dir_of(fi);
+	struct dir *d = dir_of(fs_of(req), fi);
 	struct request *r = request_new_cred(fs, req, &d->cred);
 	bool fresh;
 
@@ -492,4 +507,86 @@ void ops_readdirplus(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	list(req, size, off, fi, true);
+}
+
+/* --- for a successor -------------------------------------------------------------------------- */
+
+/* The place of a reader is a cookie of the server's, and the cookie counts with the verifier of its
+ * listing. */
+static void put_verifier(struct dir *d, struct xdr_out *x)
+{
+	struct listing *l;
+
+	mutex_lock(&d->lock);
+	l = d->listing;
+	xdr_put_bool(x, l);
+	if (l) {
+		mutex_lock(&l->lock);
+		xdr_put_fixed(x, l->verf, sizeof(l->verf));
+		mutex_unlock(&l->lock);
+	}
+	mutex_unlock(&d->lock);
+}
+
+void ops_dir_put_record(struct fs *fs, struct xdr_out *x)
+{
+	size_t count = xdr_skip_u32(x);
+	struct handle *h;
+	uint32_t n = 0;
+
+	mutex_lock(&fs->handles_lock);
+	LIST_FOREACH (h, &fs->handles, link) {
+		struct dir *d = (struct dir *)h;
+
+		if (h->free != dir_free)
+			continue;
+		xdr_put_u64(x, h->number);
+		xdr_put_u64(x, inode_id(fs->inodes, d->inode));
+		xdr_put_bool(x, d->may_search);
+		nfs_record_put_cred(x, &d->cred);
+		put_verifier(d, x);
+		n++;
+	}
+	mutex_unlock(&fs->handles_lock);
+	xdr_patch_u32(x, count, n);
+}
+
+/* A listing without entries has the verifier, for the listing that begins at the reader's place. */
+static bool get_verifier(struct dir *d, struct xdr_in *x)
+{
+	struct listing *l;
+
+	if (!xdr_get_bool(x))
+		return true;
+	l = listing_new(&d->cred, COOKIE_DOT, NULL);
+	if (!l)
+		return false;
+	mutex_alone(&l->lock); /* no request is served yet */
+	mutex_alone(&d->lock);
+	xdr_get_fixed(x, l->verf, sizeof(l->verf));
+	d->listing = l;
+	return true;
+}
+
+bool ops_dir_get_record(struct fs *fs, struct xdr_in *x)
+{
+	uint32_t n = xdr_get_count(x, UINT32_MAX, DIR_BYTES);
+
+	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
+		uint64_t number = xdr_get_u64(x);
+		struct inode *ino = inode_get_id(fs->inodes, x);
+		bool may_search = xdr_get_bool(x);
+		struct rpc_cred cred;
+		struct dir *d;
+
+		nfs_record_get_cred(x, &cred);
+		if (!xdr_in_ok(x))
+			break;
+		d = dir_new(fs, ino, &cred, may_search);
+		if (!d || !get_verifier(d, x))
+			return false;
+		if (!fs_rename_handle(fs, &d->handle, number))
+			xdr_in_fail(x);
+	}
+	return true;
 }

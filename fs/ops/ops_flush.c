@@ -120,7 +120,7 @@ static void flush_begin(struct request *r)
 
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
 	if (!r)
@@ -149,7 +149,7 @@ static void sync_settle(struct request *r)
 
 void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
 	if (!r)
@@ -162,7 +162,7 @@ void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_in
 
 void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
 	close_file(fs_of(req), f, r, 0);

@@ -32,6 +32,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/file/locker.h"
+#include "fs/kernel/again.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 #include "transport/log.h"
@@ -40,6 +41,7 @@ struct lock_state {
 	uint64_t owner, start, end;
 	pid_t pid;
 	int type;	/* F_RDLCK, ... */
+	bool flock;	/* not of fcntl(2) */
 	bool wait;	/* until the owner of the conflicting lock unlocks */
 	unsigned tries; /* how often the lock was asked for again */
 	unsigned ended; /* of locker_moved() */
@@ -109,6 +111,38 @@ static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 	return finds;
 }
 
+/* r was put off (again.h): the kernel's request begins anew later. False: r must be answered. */
+static bool begins_anew(struct request *r)
+{
+	const struct lock_state *l = lock_of(r);
+	const struct fuse_ctx *ctx;
+	struct again_lock again = {
+		.h = {.len = sizeof(again),
+			.opcode = FUSE_SETLKW,
+			.unique = r->account.unique,
+			.nodeid = inode_id(r->fs->inodes, r->file->inode)},
+		.in = {.fh = r->file->handle.number,
+			.owner = l->flock ? 0 : l->owner,
+			.lk = {.start = l->start,
+				.end = l->end > INT64_MAX ? INT64_MAX : l->end,
+				.type = (uint32_t)l->type,
+				.pid = (uint32_t)l->pid},
+			.lk_flags = l->flock ? FUSE_LK_FLOCK : 0},
+	};
+
+	if (!atomic_load(&r->fate.put_off) || request_is_gone(r) ||
+		atomic_load(&r->fate.interrupted_ns) || !r->fuse)
+		return false;
+	ctx = fuse_req_ctx(r->fuse);
+	again.h.uid = ctx->uid;
+	again.h.gid = ctx->gid;
+	again.h.pid = (uint32_t)ctx->pid;
+	if (!again_keep(r->fs, &again))
+		return false;
+	request_drop(r);
+	return true;
+}
+
 static void lock_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -119,6 +153,8 @@ static void lock_done(struct request *r)
 		lock_submit(r, op->u.lock.type, false, lock_done);
 		return;
 	}
+	if (op->error == -EINTR && begins_anew(r))
+		return;
 	if (op->error) {
 		request_end(r, op->error);
 		return;
@@ -210,6 +246,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	lock_of(r)->end = end;
 	lock_of(r)->type = type;
 	lock_of(r)->wait = wait;
+	lock_of(r)->flock = owner == f->flock_owner;
 	if (type == F_UNLCK) {
 		if (!waits_late(r, unlock_begin))
 			unlock_begin(r);
@@ -232,15 +269,16 @@ void ops_setlk(
 	uint64_t start = (uint64_t)lock->l_start;
 	uint64_t end = lock->l_len ? start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
 
-	set_lock(req, file_of(fi), fi->lock_owner, lock->l_pid, lock->l_type, start, end, sleep);
+	set_lock(req, file_of(fs_of(req), fi), fi->lock_owner, lock->l_pid, lock->l_type, start,
+		end, sleep);
 }
 
 void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 {
 	int type = op & LOCK_UN ? F_UNLCK : op & LOCK_EX ? F_WRLCK : F_RDLCK;
 
-	set_lock(req, file_of(fi), file_of(fi)->flock_owner, fuse_req_ctx(req)->pid, type, 0,
-		UINT64_MAX, !(op & LOCK_NB));
+	set_lock(req, file_of(fs_of(req), fi), file_of(fs_of(req), fi)->flock_owner,
+		fuse_req_ctx(req)->pid, type, 0, UINT64_MAX, !(op & LOCK_NB));
 }
 
 /* --- testing ---------------------------------------------------------------------------------- */
@@ -271,7 +309,7 @@ static void getlk_done(struct request *r)
 
 void ops_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 	struct nfs_op *op;
 

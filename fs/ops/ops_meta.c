@@ -257,18 +257,20 @@ static void setattr_done(struct request *r)
 	setattr_took(r, &op->u.setattr.attr);
 }
 
-/* r is about to set the size. setattr_done() ends the change. */
+/* r is about to set the size, and r->cut has begun. setattr_done() ends the change. */
 static void cut_begin(struct request *r)
 {
 	view_cut_begin(&r->inode->view);
-	written_cut_begin(&r->inode->written, &r->cut);
 	late_begin(r, r->inode, setattr_of(r)->set.size, UINT64_MAX);
 }
 
 static void setattr_submit(struct request *r)
 {
-	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
+	struct nfs_op *op;
 
+	if (setattr_of(r)->set.mask & NFS_SET_SIZE && flush_cut_waits(r, r->inode, setattr_submit))
+		return;
+	op = request_op(r, NFS_SETATTR, setattr);
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = setattr_of(r)->set;
 	if (setattr_of(r)->set.mask & NFS_SET_SIZE) {
@@ -310,8 +312,11 @@ static void truncate_ask(struct request *r)
 static void ftruncate_submit(struct request *r)
 {
 	const struct file *f = r->file;
-	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
+	struct nfs_op *op;
 
+	if (flush_cut_waits(r, r->inode, ftruncate_submit))
+		return;
+	op = request_op(r, NFS_SETATTR, setattr);
 	op->cred = f->cred;
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = setattr_of(r)->set;
@@ -408,7 +413,7 @@ void ops_setattr(
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->file = fi ? file_of(fi) : NULL;
+	r->file = fi ? file_of(fs_of(req), fi) : NULL;
 	attr_from_setattr(attr, to_set, &setattr_of(r)->set);
 	if (!setattr_of(r)->set.mask) {
 		memset(r->state, 0, sizeof(r->state));

@@ -118,7 +118,7 @@ static void lseek_begin(struct request *r)
 
 void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r;
 
 	if (!has_space_ops(fs_of(req)) || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
@@ -184,7 +184,7 @@ static void fallocate_begin(struct request *r)
 void ops_fallocate(
 	fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
 {
-	struct file *f = file_of(fi);
+	struct file *f = file_of(fs_of(req), fi);
 	struct request *r;
 	struct nfs_op *op;
 
@@ -267,7 +267,7 @@ void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
 	struct fuse_file_info *fi_out, size_t len, int flags)
 {
-	struct file *in = file_of(fi_in), *out = file_of(fi_out);
+	struct file *in = file_of(fs_of(req), fi_in), *out = file_of(fs_of(req), fi_out);
 	struct request *r;
 	struct nfs_op *op;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_places.h"
+#include "fs/program/record.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 #include "transport/state_dir.h"
@@ -198,20 +199,39 @@ static struct nfs_client *connect_referral(struct target *t, struct nfs_referral
 	return c;
 }
 
-struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
-	char *why, size_t size)
+/* The transport and the address of the former daemon. */
+static struct nfs_client *connect_again(
+	struct target *t, struct record *former, bool *passes, char *why, size_t size)
 {
+	struct err e = {0};
+	struct nfs_client *c;
+
+	t->p.record = &former->nfs;
+	t->p.proto = former->head.proto;
+	t->p.vers_major = former->head.vers_major;
+	t->p.vers_minor = former->head.vers_minor;
+	c = attempt(t, &e);
+	*passes = true;
+	snprintf(why, size, "%s", e.msg);
+	return c;
+}
+
+struct nfs_client *connect_server(
+	struct fs *fs, const struct nfs_client_upcalls *up, bool *passes, char *why, size_t size)
+{
+	const struct options *o = fs->opt;
 	struct nfs_referral r = {.places = NULL};
-	struct target t = {.o = o, .p = params_of(o, mountpoint), .first = true};
+	struct target t = {.o = o, .p = params_of(o, fs->mountpoint), .first = true};
 	enum err_kind kind = ERR_NONE;
 	struct nfs_client *c;
 	char dir[PATH_MAX];
 
 	t.p.state_dir = make_state_dir(dir, sizeof(dir));
-	t.p.pool = pool;
+	t.p.pool = fs->pool;
 	t.p.upcalls = up;
-	t.p.upcalls_ctx = ctx;
+	t.p.upcalls_ctx = fs;
+	if (fs->record)
+		return connect_again(&t, fs->record, passes, why, size);
 	t.p.referral = o->referrals ? &r : NULL;
 	c = connect_target(&t, passes, &kind, why, size);
 	for (unsigned i = 0; i < REFERRALS_MAX && !c && kind == ERR_MOVED && r.places; i++)

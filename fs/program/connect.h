@@ -9,14 +9,15 @@
 #include "fs/known/fs.h"
 #include "nfsproto/nfs_client.h"
 
-/* Connects to the server that o names. Blocks; the connection time-out bounds each transport tried.
- * mountpoint: the real path of the mount point, which identifies an earlier mount there. up, ctx:
- * the upcalls. NULL with a sentence in why. *passes then tells whether a later try may succeed,
- * because the server or the server's name was not there. If the server refers to another one,
- * mounts from there. */
-struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
-	char *why, size_t size);
+/* Connects to the server that fs->opt names. Blocks; the connection time-out bounds each transport
+ * tried. up: the upcalls, whose ctx is fs. NULL with a sentence in why. *passes then tells whether
+ * a later try may succeed, because the server or the server's name was not there. If the server
+ * refers to another one, mounts from there.
+ *
+ * A successor (fs->record) connects to the address that the former daemon had, over the same
+ * transport. */
+struct nfs_client *connect_server(
+	struct fs *fs, const struct nfs_client_upcalls *up, bool *passes, char *why, size_t size);
 
 /* nfs_client_upcalls.follow(): mounts a directory of fs that is on another server. */
 struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcalls *up,

@@ -32,6 +32,7 @@
 #include "fs/kernel/busy.h"
 #include "fs/kernel/event.h"
 #include "fs/coherence/tell.h"
+#include "fs/program/upgrade.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -197,6 +198,17 @@ static bool listen_begin(struct control *ctl, struct conn *c)
 	return true;
 }
 
+/* The main thread answers, or the successor. */
+static void pass_on(struct control *ctl, struct conn *c)
+{
+	if (!upgrade_ask(ctl->fs, c->fd)) {
+		refuse(c, "another command has asked for that just now");
+		return;
+	}
+	c->fd = -1;
+	c->state = CONN_FREE;
+}
+
 static void answer(struct control *ctl, struct conn *c)
 {
 	struct answer *a = find_answer(ctl);
@@ -226,6 +238,7 @@ static void answer(struct control *ctl, struct conn *c)
 			log_set_level(c->ask.level - 1);
 		words_print(&w, "level %s\n", log_level_name(atomic_load(&log_max_level)));
 		break;
+	case ASK_UPGRADE:
 	case ASK_WHATS:
 		break;
 	}
@@ -369,10 +382,12 @@ static void read_request(struct control *ctl, struct conn *c)
 	end = memchr(c->in, '\n', c->len);
 	if (!end && c->len == sizeof(c->in))
 		refuse(c, "the request is too long");
-	else if (end && ask_parse(c->in, (size_t)(end - c->in), &c->ask, &why))
-		answer(ctl, c);
-	else if (end)
+	else if (end && !ask_parse(c->in, (size_t)(end - c->in), &c->ask, &why))
 		refuse(c, why);
+	else if (end && c->ask.what == ASK_UPGRADE)
+		pass_on(ctl, c);
+	else if (end)
+		answer(ctl, c);
 }
 
 /* --- newcomers -------------------------------------------------------------------------------- */

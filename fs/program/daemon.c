@@ -109,6 +109,17 @@ int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log
 	return chdir("/");
 }
 
+void daemon_go_on(struct daemon *d, bool foreground, const struct log_choice *log)
+{
+	char said[LOG_TARGET_SAID];
+
+	d->verdict_fd = -1;
+	d->log = log;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	log_begin(log, !foreground, said);
+}
+
 /* Closes the standard files that the log does not need. */
 static void let_go(void)
 {

@@ -28,6 +28,8 @@ void daemon_standard_files(void);
  * log. log has been opened (log_target.h), and stays the caller's; d->failed_status is set. 0, or
  * -1 with errno. */
 int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log);
+/* daemon_start() for a successor, which is in its place already. d->failed_status is set. */
+void daemon_go_on(struct daemon *d, bool foreground, const struct log_choice *log);
 /* The mount is usable, or will be when its server is (bg, delay_connect). In the background the
  * parent exits with 0, the log begins, and standard files that the log does not need are closed. If
  * a terminal is among those files, and the log is in a place that the user may not guess, the

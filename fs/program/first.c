@@ -49,8 +49,7 @@ static void *attempt_main(void *arg)
 {
 	struct attempt *a = arg;
 
-	a->client = connect_server(a->fs->opt, a->fs->mountpoint, a->fs->pool, &upcalls, a->fs,
-		&a->passes, a->why, sizeof(a->why));
+	a->client = connect_server(a->fs, &upcalls, &a->passes, a->why, sizeof(a->why));
 	eventfd_write(a->done_fd, 1);
 	return NULL;
 }
@@ -168,12 +167,12 @@ static bool tell_failure(struct first *f, const char *why)
 	const struct options *o = f->fs->opt;
 
 	f->told = true;
-	if (o->delay_connect)
+	if (o->delay_connect || f->fs->record)
 		log_always_warn("%s; waiting for the server", why);
 	else
 		log_always_warn("%s; trying again for %u minute%s%s", why, o->retry_min,
 			o->retry_min == 1 ? "" : "s", o->bg ? ", in the background" : "");
-	return !o->bg || daemon_ready(f->d);
+	return !o->bg || f->fs->record || daemon_ready(f->d);
 }
 
 enum first_end first_connect(
@@ -183,14 +182,15 @@ enum first_end first_connect(
 	uint64_t pause_ms = PAUSE_MIN_MS;
 	bool passes, unwanted, failed = false;
 
-	f.end = fs->opt->delay_connect ? UINT64_MAX
-				       : f.began + fs->opt->retry_min * 60 * NSEC_PER_SEC;
+	f.end = fs->opt->delay_connect || fs->record
+			? UINT64_MAX
+			: f.began + fs->opt->retry_min * 60 * NSEC_PER_SEC;
 	for (;;) {
 		enum first_end end = try_once(&f, &passes, why, size);
 
 		if (end != FIRST_FAILED)
 			return end;
-		if (!passes || clock_ns() >= f.end)
+		if ((!passes && !fs->record) || clock_ns() >= f.end)
 			return FIRST_FAILED;
 		if (!failed && !tell_failure(&f, why))
 			return FIRST_UNWANTED;

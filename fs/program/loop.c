@@ -13,6 +13,7 @@
 #include "fs/kernel/ending.h"
 #include "fs/program/memory.h"
 #include "fs/program/mount.h"
+#include "fs/program/upgrade.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/request.h"
@@ -115,6 +116,8 @@ bool loop_run(struct fs *fs, struct service *service)
 		service_tick(service);
 		if (atomic_exchange(&fs->some_gone, false))
 			ops_end_gone(fs);
+		if (upgrade_is_asked(fs))
+			upgrade_run(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
 			checked = now_ms();
 			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS

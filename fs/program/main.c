@@ -42,6 +42,8 @@
 #include "fs/kernel/process.h"
 #include "fs/kernel/service.h"
 #include "fs/program/setup.h"
+#include "fs/program/successor.h"
+#include "fs/program/installed.h"
 #include "fs/kernel/signals.h"
 #include "fs/kernel/worker.h"
 #include "transport/clock.h"
@@ -53,6 +55,7 @@
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
+static bool only_checks; /* successor_checks() */
 
 static void log_mounted(const struct fs *fs, const char *mountpoint)
 {
@@ -137,6 +140,37 @@ static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 	return 0;
 }
 
+/* Goes on with the mount of the former daemon, whose record is fs->record. As connect_and_mount().
+ */
+static int take_over(
+	struct fs *fs, struct daemon *d, first_wanted_fn *wanted, void *ctx, char *why, size_t size)
+{
+	const struct options *o = fs->opt;
+	struct err e = {0};
+
+	signals_catch(fs->wake_fd, o->foreground && o->log.to != LOG_TO_FILE);
+	signals_let_in();
+	switch (first_connect(fs, d, wanted, ctx, why, size)) {
+	case FIRST_CONNECTED:
+		break;
+	case FIRST_FAILED:
+		return -1;
+	case FIRST_UNWANTED:
+		why[0] = 0;
+		return -1;
+	case FIRST_LEFT:
+		mount_detach(fs->mountpoint);
+		_exit(0);
+	}
+	if (!setup_root(fs))
+		snprintf(why, size, "out of memory or threads");
+	else if (successor_take(fs, fs->record, &e))
+		snprintf(why, size, "%s", e.msg);
+	else
+		return 0;
+	return -1;
+}
+
 /* Used during the wait for the first connection. */
 struct waiting {
 	struct fs *fs;
@@ -168,6 +202,8 @@ static int connect_and_mount(
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
 	}
+	if (fs->record)
+		return take_over(fs, d, is_wanted, &w, why, size);
 	if (delay && !begin_session(fs, d, &e)) {
 		if (!daemon_ready(d))
 			signals_stop();
@@ -203,7 +239,9 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 
 	if (why[0])
 		daemon_failed(d, why);
-	if (mounted && !mount_gone(fs))
+	if (fs->record)
+		successor_failed(fs->record, why[0] ? why : "a signal has come");
+	else if (mounted && !mount_gone(fs))
 		mount_detach(fs->mountpoint);
 	leave_mount(fs, mounted);
 	return why[0] ? 1 : 0;
@@ -220,12 +258,14 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 
 	fs->opt = o;
 	fs->mountpoint = mountpoint;
+	fs->auto_unmount_fd = d->auto_unmount_fd;
 	service_begin(&service, fs, mountpoint);
 	if (connect_and_mount(fs, d, &service, why, sizeof(why)))
 		return give_up(fs, d, why);
 	if (foreign)
 		process_hide();
-	fs->notifier = notifier_start(fs);
+	if (!fs->notifier)
+		fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
 	else if (!loop_until_init(fs, &e)) {
@@ -237,7 +277,11 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		if (!daemon_ready(d))
 			signals_stop(); /* the process that wanted the mount has gone */
 		set_log_level(o, true);
-		log_mounted(fs, mountpoint);
+		if (fs->record)
+			successor_ready(fs, fs->record);
+		else
+			log_mounted(fs, mountpoint);
+		fs->record = record_free(fs->record);
 		if (foreign)
 			log_info("the mounter may be in another PID namespace: operations are done "
 				 "in the name of a process's user and group, without other groups");
@@ -307,6 +351,29 @@ static int print_about(enum options_action action)
 	return fflush(stdout) ? 1 : 0;
 }
 
+/* The way of a successor to its mount. */
+static int go_on(const struct options *o, const struct statuses *s)
+{
+	const struct record_head *former = &the_mount.record->head;
+	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = former->auto_unmount};
+	char *mountpoint = strdup(former->mountpoint);
+	struct err e = {0};
+	int status;
+
+	if (!mountpoint)
+		return s->failed;
+	if (log_target_open(&o->log, &e))
+		log_warn("%s", e.msg);
+	log_of(o->source, mount_shown(mountpoint));
+	daemon_go_on(&d, o->foreground, &o->log);
+	set_log_level(o, true);
+	sd_notify_init();
+	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
+	log_of(NULL, NULL);
+	free(mountpoint);
+	return status;
+}
+
 /* h: the call by mount(8), or NULL. */
 static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
 {
@@ -365,12 +432,16 @@ static int start(int argc, char **argv, const struct helper *h, const struct sta
 {
 	struct options o;
 	struct err e = {0};
-	int status;
+	int status = 0;
 
 	if (options_parse(&o, argc, argv, &e) || stay_if_first(&o, &e))
 		status = refused(&e, s);
 	else if (o.action != OPTIONS_MOUNT)
 		status = print_about(o.action);
+	else if (only_checks)
+		installed_print_format();
+	else if (the_mount.record)
+		status = go_on(&o, s);
 	else
 		status = mount_export(&o, h, s);
 	options_finish(&o);
@@ -392,6 +463,13 @@ int main(int argc, char **argv)
 		option_words(stdout);
 		return fflush(stdout) ? 1 : 0;
 	}
+	if (argc == 2 && !strcmp(argv[1], "--upgrade-format")) {
+		installed_print_format();
+		return fflush(stdout) ? 1 : 0;
+	}
+	only_checks = successor_checks();
+	if (successor_begin(&the_mount.record, &e) && !the_mount.record)
+		return refused(&e, &own);
 	if (auto_unmount_named(argv[0]))
 		return auto_unmount_main(argc, argv);
 	if (user_mounts_is_generator(argv[0]))

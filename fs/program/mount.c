@@ -28,6 +28,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
+#define NO_ROW		-1
 #define MINOR_BITS	20	   /* of a device number inside the kernel */
 #define REQUEST_TIMEOUT (1u << 10) /* FUSE_REQUEST_TIMEOUT in flags2, from Linux 6.15 */
 
@@ -141,8 +142,32 @@ static void look_at_init(struct fs *fs, const void *buf)
 	const struct fuse_in_header *h = buf;
 	const struct fuse_init_in *in = (const void *)(h + 1);
 
-	if (h->opcode == FUSE_INIT && h->len >= sizeof(*h) + sizeof(*in))
-		fs->may_time_out = in->flags2 & REQUEST_TIMEOUT;
+	if (h->opcode != FUSE_INIT || h->len < sizeof(*h) + sizeof(*in))
+		return;
+	fs->may_time_out = in->flags2 & REQUEST_TIMEOUT;
+	if (h->len - sizeof(*h) <= sizeof(fs->init.in)) {
+		fs->init.in_len = h->len - (uint32_t)sizeof(*h);
+		memcpy(fs->init.in, in, fs->init.in_len);
+	}
+}
+
+/* The first answer of the session is the one to INIT. True: the kernel has had it from a former
+ * daemon. */
+static bool note_init_answer(struct fs *fs, const struct iovec *iov, int count)
+{
+	uint8_t *out = fs->init.out;
+	size_t len = count == 2 ? iov[1].iov_len : 0;
+
+	if (len > sizeof(fs->init.out))
+		len = 0;
+	if (fs->init_is_past &&
+		(!len || len != fs->init.out_len || memcmp(out, iov[1].iov_base, len) != 0))
+		log_always_error("the former daemon has answered the kernel's INIT in another way: "
+				 "unmount and mount again");
+	fs->init.out_len = (uint32_t)len;
+	if (len)
+		memcpy(out, iov[1].iov_base, len);
+	return fs->init_is_past;
 }
 
 static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
@@ -176,6 +201,11 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 			((struct fuse_init_out *)iov[1].iov_base)->flags |=
 				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
+	if (!fs->init_answered) {
+		fs->init_answered = true;
+		if (note_init_answer(fs, iov, count))
+			return (ssize_t)(iov[0].iov_len + (count == 2 ? iov[1].iov_len : 0));
+	}
 	if (account_answered(fs->accounts, iov, count, &end) && trace_is_on(&fs->trace))
 		event_ended(fs, &end);
 	return device_writev(fs->device, iov, count);
@@ -196,32 +226,46 @@ static void say_without_effect(const struct options *o)
 			names);
 }
 
-int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
+/* Makes fs->se and fs->device, with row if that is not NO_ROW. text: the reason of a failure, as
+ * fusermount3 gives it, or "". */
+static bool begin_session(
+	struct fs *fs, char *list, const char *mountpoint, int row, char *text, size_t size)
 {
-	char *list = session_options(fs->opt), text[300];
 	char name[] = "rnfs", dash_o[] = "-o";
 	char *argv[] = {name, dash_o, list, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	static const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
 	struct fuse_lowlevel_ops ops = ops_table(fs);
-	char path[PATH_MAX];
-	const char *says;
 	struct capture c;
-	int bad;
+	bool bad;
 
-	if (!list)
-		return err_set(e, ERR_INTERNAL, "out of memory");
-	if (fuse_fd_meant(mountpoint) && !sidecar_directory())
-		say_without_effect(fs->opt);
 	fuse_set_log_func(fuse_log_line);
 	capture_begin(&c);
 	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);
 	bad = !fs->se || fuse_session_mount(fs->se, mountpoint) ||
 	      fuse_session_custom_io(fs->se, &io, fuse_session_fd(fs->se));
-	capture_end(&c, text, sizeof(text));
+	capture_end(&c, text, size);
 	fuse_opt_free_args(&args);
+	if (!bad && row >= 0)
+		fs->device = device_of(fuse_session_fd(fs->se), row);
+	else if (!bad)
+		fs->device = device_new(fuse_session_fd(fs->se));
+	return !bad;
+}
+
+int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
+{
+	char *list = session_options(fs->opt), text[300];
+	char path[PATH_MAX];
+	const char *says;
+	bool bad;
+
+	if (!list)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	if (fuse_fd_meant(mountpoint) && !sidecar_directory())
+		say_without_effect(fs->opt);
+	bad = !begin_session(fs, list, mountpoint, NO_ROW, text, sizeof(text));
 	free(list);
-	fs->device = bad ? NULL : device_new(fuse_session_fd(fs->se));
 	if (fs->device)
 		return 0;
 	says = geteuid() ? machine_fusermount_says(machine_fusermount(path)) : NULL;
@@ -236,6 +280,41 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	}
 	fs->se = NULL;
 	return -1;
+}
+
+/* libfuse serves no request before INIT. */
+static void repeat_init(struct fs *fs)
+{
+	struct {
+		struct fuse_in_header h;
+		uint8_t in[INIT_TALK_MAX];
+	} init = {.h = {.len = (uint32_t)sizeof(init.h) + fs->init.in_len,
+			  .opcode = FUSE_INIT,
+			  .unique = 1}};
+	struct fuse_buf buf = {.mem = &init, .size = init.h.len};
+
+	memcpy(init.in, fs->init.in, fs->init.in_len);
+	look_at_init(fs, &init);
+	fs->init_is_past = true;
+	fuse_session_process_buf(fs->se, &buf);
+}
+
+int mount_go_on(struct fs *fs, int device, int row, struct err *e)
+{
+	char *list = session_options(fs->opt), text[300] = "", path[32];
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", device);
+	if (!list || !begin_session(fs, list, path, row, text, sizeof(text)) || !fs->device) {
+		free(list);
+		return err_set(e, ERR_INTERNAL,
+			"the FUSE device of the former daemon cannot be used: %s",
+			text[0] ? text : "out of memory");
+	}
+	free(list);
+	repeat_init(fs);
+	return atomic_load(&fs->init_done)
+		       ? 0
+		       : err_set(e, ERR_INTERNAL, "the talk of INIT cannot be repeated");
 }
 
 const char *mount_shown(const char *mountpoint)

@@ -21,6 +21,11 @@ int mount_check(const char *path, char **real, struct err *e);
  * there becomes *e. */
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e);
 
+/* Makes the session of a mounted file system, whose open device is given, which becomes the
+ * session's, as does its clone `row` (device.h; -1: none). fs->init is the talk of the former
+ * daemon, which has answered INIT. As mount_session(). */
+int mount_go_on(struct fs *fs, int device, int row, struct err *e);
+
 /* The mount point as a reader of the log knows it; for a sidecar, the mounter's path. */
 const char *mount_shown(const char *mountpoint);
 

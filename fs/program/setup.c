@@ -21,6 +21,8 @@
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
+#include "fs/kernel/again.h"
+#include "fs/kernel/arrival.h"
 #include "fs/kernel/order.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/request.h"
@@ -34,6 +36,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	size_t bytes, data, cached;
 
 	fs->opt = o;
+	atomic_init(&fs->upgrade_asker, -1);
 	/* every server has locks, unless the options ask for none */
 	fs->posix_locks = !o->local_posix;
 	fs->flock_locks = !o->local_flock;
@@ -51,11 +54,13 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->pool = mem_pool_new(bytes);
 	fs->requests = request_pool_new();
 	fs->accounts = accounts_new();
+	fs->agains = agains_new();
 	fs->openings = openings_new();
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
 	fs->listings = listings_new();
 	fs->appends = appends_new();
 	fs->orders = orders_new();
+	fs->arrivals = arrivals_new();
 	fs->lates = lates_new();
 	fs->retries = retries_new();
 	fs->turns = turns_new();
@@ -67,9 +72,9 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? data / 2 : 0);
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
-	       fs->openings && fs->silly && fs->listings && fs->appends && fs->orders &&
-	       fs->lates && fs->retries && fs->turns && fs->repeats && fs->fetches && fs->cached &&
-	       fs->writeback && fs->flushes;
+	       fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
+	       fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns && fs->repeats &&
+	       fs->fetches && fs->cached && fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -102,9 +107,11 @@ void setup_end(struct fs *fs)
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);
 	fs->accounts = accounts_free(fs->accounts);
+	fs->agains = agains_free(fs->agains);
 	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
+	fs->arrivals = arrivals_free(fs->arrivals);
 	fs->lates = lates_free(fs->lates);
 	fs->turns = turns_free(fs->turns);
 	fs->repeats = repeats_free(fs->repeats);
@@ -116,6 +123,7 @@ void setup_end(struct fs *fs)
 	fs->openings = openings_free(fs->openings);
 	fs->silly = silly_names_free(fs->silly);
 	mutex_destroy(&fs->handles_lock);
+	numbers_finish(&fs->handle_numbers);
 	fs->pool = mem_pool_free(fs->pool);
 	fs->memory = memory_free(fs->memory);
 	if (fs->wake_fd >= 0)

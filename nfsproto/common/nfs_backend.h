@@ -14,6 +14,7 @@
 
 #include "nfsproto/common/nfs_count.h"
 #include "nfsproto/common/nfs_mount.h"
+#include "nfsproto/common/nfs_record.h"
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
@@ -55,6 +56,10 @@ struct nfs_backend {
 	uint64_t (*lock_guard)(
 		struct nfs_client *c, const struct nfs_open *o, uint64_t first, uint64_t last);
 	void (*deleg_flushed)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
+	/* nfs_client_settle(), nfs_client_record(). */
+	const char *(*settle)(struct nfs_client *c);
+	void (*record)(
+		struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x);
 };
 
 /* Connections beside those of the mount's server, for statistics. More may come at any time; one
@@ -80,7 +85,8 @@ struct nfs_client {
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
 	struct nfs_counts counts;
-	uint64_t leave_by; /* nfs_client_leave_by() */
+	uint64_t leave_by;		    /* nfs_client_leave_by() */
+	const struct rpc_client_params *rp; /* of the first connection, with its peer */
 	/* of the mount; NULL: referrals are not followed */
 	struct nfs_submounts *submounts;
 	/* of a submount, constant: its number, 0: the mount itself; for its fsids */

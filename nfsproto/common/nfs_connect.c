@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfsproto/common/nfs_address.h"
+#include "nfsproto/common/nfs_record.h"
 
 #define NFS_PORT_TCP   2049
 #define NFS_PORT_RDMA  20049 /* RFC 8267 section 8 */
@@ -102,8 +103,12 @@ struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
 {
 	struct dial_addr a[DIAL_ADDRS_MAX];
-	unsigned n = nfs_addresses(p, a, e);
+	unsigned n = 1;
 
+	if (p->record)
+		a[0] = (struct dial_addr){.ss = p->record->peer, .len = p->record->peer_len};
+	else
+		n = nfs_addresses(p, a, e);
 	if (!n)
 		return NULL;
 	rp->proto = p->proto;

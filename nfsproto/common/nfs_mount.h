@@ -13,6 +13,7 @@
 struct nfs_mount_params;
 struct nfs_place;
 struct nfs_places;
+struct nfs_record; /* nfs_record.h */
 struct nfs_submounts;
 
 /* --- unasked news from a mount to its user --------------------------------------------------- */
@@ -111,7 +112,9 @@ struct nfs_mount_params {
 			   placed directly either */
 	bool pnfs;	/* v4: data straight from and to data servers, if there are any */
 	uint32_t rsize, wsize; /* 0: the largest that both sides accept, at most 1 MiB */
-	struct rpc_cred cred;  /* for the mount itself and for state without a user */
+	/* the mount goes on where a former daemon has left off; NULL: a new mount */
+	struct nfs_record *record;
+	struct rpc_cred cred; /* for the mount itself and for state without a user */
 	const struct nfs_client_upcalls *upcalls; /* constant; NULL: none */
 	void *upcalls_ctx;
 	struct mem_pool *pool;

@@ -22,6 +22,7 @@
 #include "nfsproto/v3/nfs3_mount.h"
 #include "nfsproto/v3/nfs3_nlm.h"
 #include "nfsproto/v3/nfs3_nlm_queue.h"
+#include "nfsproto/v3/nfs3_record.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -252,7 +253,8 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		err_set(e, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	if (establish(c, p, e)) {
+	c->base.rp = &c->own;
+	if (establish(c, p, e) || (p->record && nfs3_get_record(c, p->record, e))) {
 		nfs3_unmount(&c->base);
 		return NULL;
 	}
@@ -315,4 +317,6 @@ const struct nfs_backend nfs3_backend = {
 	.submit = nfs3_submit,
 	.cancel = nfs3_cancel,
 	.locks_doubtful = locks_doubtful,
+	.settle = nfs3_settle,
+	.record = nfs3_put_record,
 };

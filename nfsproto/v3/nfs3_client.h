@@ -132,6 +132,8 @@ struct nfs_open {
 	LIST_ENTRY(nfs_open) link;	   /* the client's lock: of its opens, until CLOSE */
 };
 
+/* With one reference, and in no list. NULL: no memory. */
+struct nfs_open *nfs3_open_new(struct nfs3_client *c);
 struct nfs_open *nfs3_open_ref(struct nfs_open *o);
 /* Accepts NULL, returns NULL. */
 struct nfs_open *nfs3_open_unref(struct nfs_open *o);

@@ -35,19 +35,28 @@ struct nfs_open *nfs3_open_unref(struct nfs_open *o)
 	return NULL;
 }
 
-int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op)
+struct nfs_open *nfs3_open_new(struct nfs3_client *c)
 {
 	struct nfs_open *o = calloc(1, sizeof(*o));
 	uint64_t verf;
 
 	if (!o)
-		return -ENOMEM;
+		return NULL;
 	o->head.client = &c->base;
 	verf = c->verf + atomic_fetch_add_explicit(&c->next_verf, 1, memory_order_relaxed);
 	memcpy(o->verf, &verf, sizeof(o->verf));
 	atomic_init(&o->refs, 1);
 	atomic_init(&o->locks, 0);
 	atomic_init(&o->locks_lost, 0);
+	return o;
+}
+
+int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = nfs3_open_new(c);
+
+	if (!o)
+		return -ENOMEM;
 	op->be.v3.open = o;
 	if (op->u.open.name.len == 0) {
 		op->u.open.fh = op->u.open.dir;

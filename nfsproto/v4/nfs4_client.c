@@ -3,7 +3,8 @@
  *
  * nfs4_client: the life of a mount with NFSv4.1 and later, and its ops.
  *
- *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_export.c)
+ *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_export.c);
+ *     or a former daemon's record of all that (nfs4_mount_record.c)
  *     ... ops ...
  *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
@@ -27,9 +28,12 @@
 #include "nfsproto/v4/nfs4_backend.h"
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
+#include "nfsproto/v4/nfs4_mount_record.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
+#include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -51,6 +55,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 		return NULL;
 	nfs_client_init(&c->base, &nfs4_backend, p);
 	c->base.rpc = srv->conn[0].rpc;
+	c->base.rp = &srv->rp;
 	c->base.rpcs = srv->rpcs;
 	c->base.nrpcs = srv->nconns;
 	c->srv = srv;
@@ -220,6 +225,46 @@ struct nfs_client *nfs4_mount_on(
 	return &c->base;
 }
 
+/* The mount that p->record tells of, with nothing but a connection to its server. NULL: the state
+ * at the server stays as it is. */
+static struct nfs4_client *take_over(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_client *c;
+	struct xdr_in x;
+
+	xdr_in_init(&x, p->record->data, p->record->len);
+	nfs4_server_get_record(srv, &x);
+	c = client_new(srv, p);
+	if (!c || nfs4_names_init(c, p))
+		err_set(e, ERR_INTERNAL, "out of memory");
+	else if (!nfs4_mount_get_record(c, p->record, &x, e))
+		return c;
+	srv->have_session = srv->have_clientid = false;
+	if (c)
+		client_free(c, 0, 0);
+	return NULL;
+}
+
+static struct nfs_client *nfs4_take_over(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_client *c;
+
+	if (nfs4_conn_new(srv, p, e))
+		return NULL;
+	c = take_over(srv, p, e);
+	if (!c)
+		return NULL;
+	if (!nfs4_server_go_on(srv, p, e)) {
+		c->base.nrpcs = srv->nconns;
+		return &c->base;
+	}
+	srv->have_session = srv->have_clientid = false;
+	client_free(c, 0, 0);
+	return NULL;
+}
+
 static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs4_server *srv = nfs4_server_new(p, nfs4_kinds);
@@ -227,6 +272,8 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 
 	if (!srv)
 		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
+	else if (p->record)
+		base = nfs4_take_over(srv, p, e);
 	else if (nfs4_server_start(srv, p, e) == 0)
 		base = nfs4_mount_on(srv, p, e);
 	if (base && p->trunk_discovery && p->max_connect > 1)
@@ -369,4 +416,6 @@ const struct nfs_backend nfs4_backend = {
 	.locks_doubtful = locks_doubtful,
 	.lock_guard = lock_guard,
 	.deleg_flushed = deleg_flushed,
+	.settle = nfs4_mount_settle,
+	.record = nfs4_mount_record,
 };

@@ -21,14 +21,14 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only. Not "coherence" and "races": the simulator plays their crowds (tests/simulation/crowd_*.c), and more of them in a minute.
 E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
-                   "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control", "referrals", "migration")
+                   "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control", "referrals", "migration", "upgrade")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections", "layouts")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "layouts")
-GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
+       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "layouts", "upgrade")
+GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips", "upgrade")
 NFS3 = ("files", "programs", "locks")
 
 # Of containers: they take namespaces and groups of their own, as root.
@@ -149,7 +149,8 @@ def e2e_short():
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     for script in ("scenarios", "unlinked"):
         yield e2e_job("plain", script, ", NFS 3,", PROTO="iwarp", VERS="3")
-    yield e2e_job("plain", "connections", " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    for script in ("connections", "upgrade"):
+        yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     yield e2e_job("plain", "delegated", " over iwarp, four connections,", PROTO="iwarp", NCONNECT="4")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
@@ -186,12 +187,13 @@ def e2e_all():
     for proto in TRANSPORTS:
         for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays", "unlinked") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
-    for script in ("files", "locks", "delegated", "kills", "leases", "silence", "replays"):
+    for script in ("files", "locks", "delegated", "kills", "leases", "silence", "replays", "upgrade"):
         yield e2e_job("plain", script, " over iwarp, four connections,", PROTO="iwarp", NCONNECT="4")
     for version in ("3", "4.1", "4.2"):
         yield e2e_job("plain", "files", f" at Ganesha, NFS {version}, four connections,", SERVER="ganesha", VERS=version, NCONNECT="4")
     for version in ("3", "4.1"):
-        yield e2e_job("plain", "connections", f" over tcp, NFS {version},", PROTO="tcp", VERS=version)
+        for script in ("connections", "upgrade"):
+            yield e2e_job("plain", script, f" over tcp, NFS {version},", PROTO="tcp", VERS=version)
     for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     for script in ("delegated", "writeback", "locks", "roundtrips", "replays"):

@@ -198,9 +198,9 @@ static int store_shared(struct vfs_file *f, uint64_t index, size_t in, const voi
 
 /* The file's page of a private mapping, with a reference. A page that a load has mapped stays
  * mapped until the page leaves the cache. Until then Linux 6.1 to 6.18 does not look for the page:
- * a load has no fault, and the first store copies the mapped page (do_wp_page). filemap_fault()
- * does not run, so a mark that the load's fault left on the page begins no read-ahead. Linux also
- * maps pages around the page of a fault, but none with a mark (filemap_map_pages). */
+ * a load has no fault, and the first store copies the mapped page (do_wp_page). A mark that the
+ * load's fault left on the page begins no read-ahead then (filemap_fault). Linux also maps pages
+ * around the page of a fault, but none with a mark (filemap_map_pages). */
 static int mapped_page(struct vfs_map *map, size_t n, struct vfs_page **out)
 {
 	struct vfs_page *page = map->loaded[n];

@@ -31,6 +31,7 @@ struct nfs_open {
 	enum open_delegation_type4 deleg_wanted;
 	bool answered;	   /* OPEN has ended, the first time */
 	uint64_t close_ns; /* when the last CLOSE began */
+	uint32_t number;   /* in the record for a successor (nfs4_state_record.c); 0: none */
 	bool patient;	   /* no user waits for CLOSE */
 	/* OPEN was cancelled, and no truncation is sent any more */
 	bool gone GUARDED_BY(NFS4_MOUNT);

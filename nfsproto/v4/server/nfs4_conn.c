@@ -222,6 +222,8 @@ int nfs4_conn_redirect(
 			srv->conn[k].other = false;
 			rpc_client_redirect(srv->conn[k].rpc, &a[i]);
 		}
+		srv->rp.peer = a[i].ss; /* a successor connects there (nfs_client_peer()) */
+		srv->rp.peer_len = a[i].len;
 		return 0;
 	}
 	return -1;

@@ -12,6 +12,7 @@
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 #define PROBE_NS (100 * NFS4_MSEC)
 #define BIND_NS	 (1 * NFS4_SEC) /* before the next attempt to bind a connection */
@@ -138,8 +139,8 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 		srv->probe_ns = now + PROBE_NS;
 	mutex_unlock(&srv->slots.lock);
 
-	if (todo & NFS4_TODO_GATE)
-		nfs4_recover_session(srv, todo);
+	if (todo & NFS4_TODO_GATE && nfs4_recover_session(srv, todo))
+		log_info("%s: the session is established again", srv->name);
 	if (todo & NFS4_TODO_BIND)
 		bind_all(srv);
 	if (todo & NFS4_TODO_PROBE)
@@ -176,7 +177,8 @@ int nfs4_manager_start(struct nfs4_server *srv)
 
 	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
-	nfs4_slots_open_locked(&srv->slots);
+	if (!(srv->todo & NFS4_TODO_GATE))
+		nfs4_slots_open_locked(&srv->slots);
 	rc = pthread_create(&srv->thread, NULL, state_main, srv);
 	srv->thread_up = rc == 0;
 	mutex_unlock(&srv->slots.lock);

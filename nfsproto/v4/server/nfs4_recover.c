@@ -141,26 +141,26 @@ static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
 	return true;
 }
 
-void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
+bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 {
 	bool reclaim = todo & NFS4_TODO_CLIENT;
 	uint64_t wait = 50 * NFS4_MSEC;
 
 	nfs4_state_set(srv, NFS4_S_DRAINING);
 	if (!drain(srv))
-		return;
+		return false;
 	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv, &todo))) {
 		if (!nfs4_recover_pause(srv, wait))
-			return;
+			return false;
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
 	}
-	log_info("%s: the session is established again", srv->name);
 	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
 	if (!(srv->todo & NFS4_TODO_GATE))
 		nfs4_slots_open_locked(&srv->slots);
 	mutex_unlock(&srv->slots.lock);
 	nfs4_task_kick(srv);
+	return true;
 }
 
 /* A connection among several may be lost again at any moment, and its BIND_CONN_TO_SESSION cannot

@@ -16,7 +16,9 @@
 
 #include "nfsproto/v4/server/nfs4_server.h"
 
-void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo);
+/* Also on the thread that makes srv, before the state manager has begun. False: the thread is to
+ * stop. */
+bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo);
 /* Binds the unbound connections. False: one could not be bound for now. */
 bool nfs4_recover_bind(struct nfs4_server *srv);
 void nfs4_recover_probe(struct nfs4_server *srv);

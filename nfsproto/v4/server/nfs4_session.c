@@ -13,6 +13,7 @@
 #include "nfsproto/common/nfs_connect.h"
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_manager.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -215,6 +216,21 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
 		return -1;
 	srv->request_max = srv->fore.maxrequestsize;
 	srv->response_max = srv->fore.maxresponsesize;
+	nfs4_trunk_connect(srv, p);
+	rc = nfs4_manager_start(srv);
+	if (rc)
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
+}
+
+int nfs4_server_go_on(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_sync s;
+	int rc;
+
+	/* RFC 8881 18.37.3: only a connection of the session may destroy the session */
+	nfs4_sync_bind(&srv->conn[0], &s, p->connect_ms);
+	nfs4_recover_session(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	nfs4_trunk_connect(srv, p);
 	rc = nfs4_manager_start(srv);
 	if (rc)

@@ -5,6 +5,8 @@
  *
  *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE,
  *     further connections, each with BIND_CONN_TO_SESSION
+ *     or, for a successor: connect, BIND_CONN_TO_SESSION, DESTROY_SESSION, CREATE_SESSION, further
+ *     connections
  *     ... the state manager runs, users come and go ...
  *     the last reference: DESTROY_SESSION, DESTROY_CLIENTID, disconnect
  *
@@ -19,6 +21,11 @@
 /* Makes the connections, client ID and session, and has the state manager keep all up. 0, or -1
  * with *e set. Blocks, p->connect_ms for each step at most. */
 int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* The same for a server whose first connection, client ID and former session are there
+ * (nfs4_server_record.h), and whose users have their state: replaces the session, which is of no
+ * use without its slots. If the server has lost the client ID, the users reclaim. Goes on until the
+ * server has answered. */
+int nfs4_server_go_on(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
 /* Dropping the last reference gives back session and client ID, and disconnects. That blocks, for
  * some seconds at most. Not on a progress thread. NULL. */
 struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv);

@@ -50,6 +50,8 @@ static struct {
 	struct message_list asked, answered;
 	struct message *last; /* the last message that kernel_wait() has given out */
 	uint64_t number;
+	struct message *kept; /* as kernel_keep_next() tells; NULL: none */
+	bool keeps;
 	unsigned notified[CODES];
 	int device; /* eventfd: readable once for each message asked, and when the mount is over */
 	struct fs *fs;
@@ -116,6 +118,12 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdat
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+static void comes(struct message *m)
+{
+	message_put(&kernel.asked, m);
+	assert_int_equal(eventfd_write(kernel.device, 1), 0);
+}
+
 uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len, const void *more,
 	size_t more_len)
 {
@@ -136,9 +144,23 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 		memcpy(m->data + sizeof(h), arg, len);
 	if (more_len)
 		memcpy(m->data + sizeof(h) + len, more, more_len);
-	message_put(&kernel.asked, m);
-	assert_int_equal(eventfd_write(kernel.device, 1), 0);
+	if (kernel.keeps)
+		kernel.kept = m;
+	else
+		comes(m);
+	kernel.keeps = false;
 	return h.unique;
+}
+
+void kernel_keep_next(void)
+{
+	kernel.keeps = true;
+}
+
+void kernel_kept_comes(void)
+{
+	comes(kernel.kept);
+	kernel.kept = NULL;
 }
 
 static struct message *find_locked(uint64_t number)

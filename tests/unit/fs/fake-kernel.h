@@ -39,6 +39,9 @@ struct answer {
  * number. */
 uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len, const void *more,
 	size_t more_len);
+/* The next request is sent, but no worker has begun it before kernel_kept_comes(). */
+void kernel_keep_next(void);
+void kernel_kept_comes(void);
 /* Is the request answered? */
 bool kernel_answered(uint64_t number);
 /* The user of the requests that are sent from now on. */

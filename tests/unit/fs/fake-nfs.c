@@ -323,6 +323,25 @@ bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *i
 	return false;
 }
 
+const char *nfs_client_settle(struct nfs_client *c)
+{
+	return NULL;
+}
+
+const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *len)
+{
+	static const struct sockaddr_storage none = {.ss_family = AF_UNSPEC};
+
+	*len = sizeof(sa_family_t);
+	return &none;
+}
+
+void nfs_client_record(
+	struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x)
+{
+	xdr_put_u32(x, n);
+}
+
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 {
 	(void)c;

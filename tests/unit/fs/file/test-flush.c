@@ -107,6 +107,41 @@ static void times_are_set_when_nothing_is_written_again(void **state)
 	expect_on_server(LARGE + 100);
 }
 
+/* The server restarts while rights are asked for, and a COMMIT tells so: the data is new again when
+ * the SETATTR is due. Then the data must not be written behind the SETATTR. */
+static void what_is_written_again_does_not_outlive_a_cut(void **state)
+{
+	struct fuse_setattr_in in = {.valid = FATTR_SIZE, .size = 10};
+	struct fuse_fsync_in sync = {.fh = fh};
+	struct written *w = &inode_of(fs->inodes, node)->written;
+	uint32_t owner = kernel_uid;
+	uint64_t cut, synced;
+
+	put(0, LARGE);
+	put(LARGE, 100);
+	fake_knobs.hang[NFS_COMMIT] = fake_knobs.hang[NFS_ACCESS] = true;
+	synced = kernel_send(FUSE_FSYNC, node, &sync, sizeof(sync), NULL, 0);
+	while (count(NFS_WRITE) < 2 || written_dirty(w))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	kernel_uid = 4711; /* no rights of this user are known */
+	cut = kernel_send(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0);
+	kernel_uid = owner;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	fake_knobs.verf++;
+	fake_knobs.hang[NFS_COMMIT] = fake_knobs.hang[NFS_ACCESS] = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	fake_release(fs->client); /* the COMMIT, which makes the data new, and the ACCESS */
+	while (!written_dirty(w))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(cut).error, 0);
+	assert_int_equal(kernel_wait(synced).error, 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 10);
+}
+
 /* Each caller is told of its own error. */
 static void what_fails_is_told_to_whom_it_concerns(void **state)
 {
@@ -549,6 +584,7 @@ int main(void)
 		TEST(a_read_after_a_lost_connection_commits_first),
 		TEST(times_are_set_behind_the_write),
 		TEST(times_are_set_when_nothing_is_written_again),
+		TEST(what_is_written_again_does_not_outlive_a_cut),
 		TEST(what_fails_is_told_to_whom_it_concerns),
 		TEST(a_short_write_has_them_set_again),
 		TEST(without_compounds_they_come_after_it),

@@ -71,6 +71,72 @@ static void a_read_waits_for_a_write_that_is_not_gathered(void **state)
 	assert_int_equal(kernel_wait(write).error, 0);
 }
 
+static int setup_cache(void **state)
+{
+	int rc;
+
+	fs_fixture_readahead_kb = 1024;
+	rc = setup(state);
+	fs_fixture_readahead_kb = 0;
+	return rc;
+}
+
+/* The first five pages are in the cache. */
+static void in_cache(uint64_t by)
+{
+	uint64_t before;
+
+	for (unsigned off = 0; off < 5 * 4096; off += 4096)
+		assert_int_equal(kernel_read(node, by, off, back, 4096), 4096);
+	before = count(NFS_READ);
+	assert_int_equal(kernel_read(node, by, 4096, back, 4096), 4096);
+	assert_int_equal(count(NFS_READ), before);
+}
+
+/* The cache has the data from before the WRITE. */
+static void a_read_does_not_pass_a_write_that_another_worker_has(void **state)
+{
+	uint64_t write, read;
+	struct answer a;
+
+	filled(SIZE);
+	in_cache(fh);
+	fake_knobs.hang[NFS_READ] = true;
+	kernel_keep_next();
+	write = kernel_send_write(node, fh, 5000, "new", 3, O_RDWR, 0);
+	read = kernel_send_read(node, fh, 4096, 4096);
+	looked_at();
+	assert_false(kernel_answered(read));
+	kernel_kept_comes();
+	looked_at();
+	go_on();
+	assert_int_equal(kernel_wait(write).error, 0);
+	a = kernel_wait(read);
+	assert_int_equal(a.len, 4096);
+	assert_memory_equal(a.data + 5000 - 4096, "new", 3);
+	while (used())
+		;
+}
+
+/* No process writes to the file: no WRITE can be on its way. */
+static void a_read_without_writers_passes_requests_of_other_workers(void **state)
+{
+	uint64_t other, by;
+
+	filled(SIZE);
+	assert_int_equal(kernel_open(node, O_RDONLY, &by), 0);
+	assert_int_equal(kernel_release(node, fh), 0);
+	in_cache(by);
+	fake_knobs.hang[NFS_READ] = true;
+	kernel_keep_next();
+	other = kernel_send_read(node, by, 0, 4096);
+	assert_int_equal(kernel_read(node, by, 4096, back, 4096), 4096);
+	assert_memory_equal(back, data + 4096, 4096);
+	kernel_kept_comes();
+	assert_int_equal(kernel_wait(other).len, 4096);
+	go_on();
+}
+
 /* The server has got the READ, and answers with the data from before. */
 static void a_read_that_is_overtaken_is_sent_again(void **state)
 {
@@ -214,6 +280,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_read_waits_for_an_append_to_its_page),
 		TEST(a_read_waits_for_a_write_that_is_not_gathered),
+		cmocka_unit_test_setup_teardown(
+			a_read_does_not_pass_a_write_that_another_worker_has, setup_cache,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			a_read_without_writers_passes_requests_of_other_workers, setup_cache,
+			teardown),
 		TEST(a_read_that_is_overtaken_is_sent_again),
 		cmocka_unit_test_setup_teardown(
 			a_read_is_overtaken_by_a_write_that_is_gathered, setup_gather, teardown),

@@ -25,7 +25,7 @@ uint64_t fix_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static struct nfs_mount_params params(const struct fix *f, const char *export)
+struct nfs_mount_params fix_params(const struct fix *f, const char *export)
 {
 	return (struct nfs_mount_params){
 		.proto = RPC_TCP,
@@ -48,7 +48,7 @@ static struct nfs_mount_params params(const struct fix *f, const char *export)
 struct nfs_client *fix_mount_version(
 	struct fix *f, const char *export, unsigned minor, struct err *e)
 {
-	struct nfs_mount_params p = params(f, export);
+	struct nfs_mount_params p = fix_params(f, export);
 
 	p.vers_minor = minor;
 	return nfs_client_new(&p, e);
@@ -72,14 +72,14 @@ static void mount_root(struct fix *f, const struct nfs_mount_params *p)
 
 void fix_mount_root(struct fix *f)
 {
-	const struct nfs_mount_params p = params(f, "/");
+	const struct nfs_mount_params p = fix_params(f, "/");
 
 	mount_root(f, &p);
 }
 
 void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
 {
-	struct nfs_mount_params p = params(f, "/");
+	struct nfs_mount_params p = fix_params(f, "/");
 
 	p.connect_ms = connect_ms;
 	p.timeo_ms = timeo_ms;

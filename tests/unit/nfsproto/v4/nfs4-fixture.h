@@ -33,6 +33,8 @@ int fix_setup_unmounted(void **state);
 int fix_teardown(void **state);
 #define ON_MOUNT(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
+/* The parameters of such mounts. */
+struct nfs_mount_params fix_params(const struct fix *f, const char *export);
 struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e);
 struct nfs_client *fix_mount_version(
 	struct fix *f, const char *export, unsigned minor, struct err *e);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * again: requests of the kernel that wait for a lock, and are to begin anew.
+ */
+#include "fs/kernel/again.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "fs/kernel/device.h"
+#include "fs/known/fs.h"
+#include "fs/observe/account.h"
+#include "transport/lock.h"
+
+struct again {
+	STAILQ_ENTRY(again) link;
+	struct again_lock lock;
+};
+
+STAILQ_HEAD(again_list, again);
+
+struct agains {
+	struct mutex lock; /* a leaf */
+	struct again_list kept GUARDED_BY(lock);
+};
+
+struct agains *agains_new(void)
+{
+	struct agains *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	mutex_init(&a->lock);
+	STAILQ_INIT(&a->kept);
+	return a;
+}
+
+struct agains *agains_free(struct agains *a)
+{
+	struct again *one;
+
+	if (!a)
+		return NULL;
+	mutex_destroy(&a->lock);
+	while ((one = STAILQ_FIRST(&a->kept))) {
+		STAILQ_REMOVE_HEAD(&a->kept, link);
+		free(one);
+	}
+	free(a);
+	return NULL;
+}
+
+bool again_keep(struct fs *fs, const struct again_lock *lock)
+{
+	struct again *one = malloc(sizeof(*one));
+
+	if (!one)
+		return false;
+	one->lock = *lock;
+	mutex_lock(&fs->agains->lock);
+	STAILQ_INSERT_TAIL(&fs->agains->kept, one, link);
+	mutex_unlock(&fs->agains->lock);
+	return true;
+}
+
+void again_begin(struct fs *fs)
+{
+	struct again_list list = STAILQ_HEAD_INITIALIZER(list);
+	struct again *one;
+
+	mutex_lock(&fs->agains->lock);
+	STAILQ_CONCAT(&list, &fs->agains->kept);
+	mutex_unlock(&fs->agains->lock);
+	while ((one = STAILQ_FIRST(&list))) {
+		struct fuse_buf buf = {.mem = &one->lock, .size = sizeof(one->lock)};
+
+		STAILQ_REMOVE_HEAD(&list, link);
+		account_read(&one->lock, sizeof(one->lock));
+		fuse_session_process_buf(fs->se, &buf);
+		free(one);
+	}
+}
+
+/* --- for a successor -------------------------------------------------------------------------- */
+
+void again_put_record(struct fs *fs, struct xdr_out *x)
+{
+	const struct again *one;
+	size_t count = xdr_skip_u32(x);
+	uint32_t n = 0;
+
+	mutex_lock(&fs->agains->lock);
+	STAILQ_FOREACH (one, &fs->agains->kept, link) {
+		xdr_put_fixed(x, &one->lock, sizeof(one->lock));
+		xdr_put_bool(x, device_is_row(fs->device, one->lock.h.unique));
+		n++;
+	}
+	mutex_unlock(&fs->agains->lock);
+	xdr_patch_u32(x, count, n);
+}
+
+bool again_get_record(struct fs *fs, struct xdr_in *x)
+{
+	uint32_t n = xdr_get_count(x, UINT32_MAX, sizeof(struct again_lock));
+
+	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
+		struct again_lock lock;
+		bool row;
+
+		xdr_get_fixed(x, &lock, sizeof(lock));
+		row = xdr_get_bool(x);
+		if (lock.h.opcode != FUSE_SETLKW || lock.h.len != sizeof(lock) || !lock.h.unique ||
+			(row && !device_inherit_row(fs->device, lock.h.unique)))
+			xdr_in_fail(x);
+		if (xdr_in_ok(x) && !again_keep(fs, &lock))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * again: requests of the kernel that wait for a lock, and are to begin anew: in a successor
+ * (program/upgrade.h), or here if there is none.
+ *
+ *     waits --request_pool_put_off()--> the server is not asked any more --again_keep()--> kept
+ *          \--the lock is granted meanwhile--> answered as usual                            |
+ *                                                              begun anew <--again_begin()--/
+ *
+ * The kernel notices nothing: the request has the same number, and waits for its answer.
+ */
+#ifndef RNFS_FS_KERNEL_AGAIN_H
+#define RNFS_FS_KERNEL_AGAIN_H
+
+#include <linux/fuse.h>
+#include <stdbool.h>
+
+#include "transport/rpc/xdr.h"
+
+struct fs;
+struct agains;
+
+/* A SETLKW as the kernel sends it. */
+struct again_lock {
+	struct fuse_in_header h;
+	struct fuse_lk_in in;
+};
+
+/* NULL when out of memory. */
+struct agains *agains_new(void);
+/* Accepts NULL, returns NULL. */
+struct agains *agains_free(struct agains *a);
+
+/* Keeps the request, to which no answer is sent. False when out of memory. Any thread. */
+bool again_keep(struct fs *fs, const struct again_lock *lock);
+/* Begins all kept requests anew, the first one first. The workers are at rest. */
+void again_begin(struct fs *fs);
+
+/* The kept requests for a successor (record.h). get: on failure x is bad; false: no memory. */
+void again_put_record(struct fs *fs, struct xdr_out *x);
+bool again_get_record(struct fs *fs, struct xdr_in *x);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_mount_record: a mount for a successor.
+ */
+#include "nfsproto/v4/nfs4_mount_record.h"
+
+#include "nfsproto/v4/mount/nfs4_state_record.h"
+#include "nfsproto/v4/server/nfs4_server_record.h"
+#include "transport/rpc/fields.h"
+
+static const struct field client_fields[] = {
+	FIELD(struct nfs4_client, send_names),
+	FIELD(struct nfs4_client, clone_blksize),
+	FIELD(struct nfs4_client, base.info.vers_major),
+	FIELD(struct nfs4_client, base.info.vers_minor),
+	FIELD(struct nfs4_client, base.info.rsize),
+	FIELD(struct nfs4_client, base.info.wsize),
+	FIELD(struct nfs4_client, base.info.dtsize),
+	FIELD(struct nfs4_client, base.info.maxfilesize),
+	FIELD(struct nfs4_client, base.info.lease_s),
+	FIELD(struct nfs4_client, base.info.slots),
+	FIELD(struct nfs4_client, base.info.features),
+};
+
+const char *nfs4_mount_settle(struct nfs_client *base)
+{
+	struct nfs4_client *c = nfs4_client(base);
+	const char *why;
+
+	if (atomic_load(&c->pnfs))
+		return "layouts (option pnfs), which cannot be handed over";
+	why = nfs4_state_settle(c);
+	if (!why && !nfs4_server_is_settled(c->srv))
+		why = "the session with the server";
+	return why;
+}
+
+void nfs4_mount_record(
+	struct nfs_client *base, struct nfs_open *const open[], uint32_t n, struct xdr_out *x)
+{
+	struct nfs4_client *c = nfs4_client(base);
+
+	nfs4_server_put_record(c->srv, x);
+	fields_put(x, c, FIELDS(client_fields));
+	nfs4_put_bitmap(x, &c->supported);
+	nfs4_put_bitmap(x, &c->stat_want);
+	nfs4_put_bitmap(x, &c->data_want);
+	nfs4_put_bitmap(x, &c->exclcreat);
+	nfs_record_put_fh(x, &c->base.root);
+	nfs_record_put_attr(x, &c->base.root_attr);
+	nfs4_state_put_record(c, open, n, x);
+}
+
+int nfs4_mount_get_record(
+	struct nfs4_client *c, const struct nfs_record *rec, struct xdr_in *x, struct err *e)
+{
+	fields_get(x, c, FIELDS(client_fields));
+	nfs4_get_bitmap(x, &c->supported);
+	nfs4_get_bitmap(x, &c->stat_want);
+	nfs4_get_bitmap(x, &c->data_want);
+	nfs4_get_bitmap(x, &c->exclcreat);
+	nfs_record_get_fh(x, &c->base.root);
+	nfs_record_get_attr(x, &c->base.root_attr);
+	if (c->base.root_attr.type != NFS_DIR)
+		xdr_in_fail(x);
+	memcpy(c->base.info.server_owner, c->srv->major_id, sizeof(c->base.info.server_owner));
+	if (xdr_in_ok(x) && nfs4_state_get_record(c, rec->open, rec->nopens, x) && xdr_in_ok(x))
+		return err_set(e, ERR_INTERNAL, "out of memory for the open files");
+	if (!xdr_in_done(x))
+		return err_set(e, ERR_INTERNAL, "the record of the mount is damaged");
+	nfs4_server_lease(c->srv, c->base.info.lease_s);
+	return 0;
+}
