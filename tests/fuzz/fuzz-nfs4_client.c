@@ -13,6 +13,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "nfsproto/v4/server/nfs4_join.h"
 
@@ -20,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct nfs4_server srv;
 static struct nfs4_client c;
+static struct nfs4_layouts layouts;
 
 static void done(struct nfs_op *op)
 {
@@ -39,6 +41,7 @@ static void start(void)
 	nfs4_deleg_init(&c, true);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
+	nfs4_layouts_init(&layouts);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
 	c.user.stopping = srv.stopping = true; /* no request is sent */
@@ -70,6 +73,8 @@ static enum nfs_op_type type_of(unsigned kind)
 		return NFS_COPY;
 	case NFS4_K_READ_PLUS:
 		return NFS_READ;
+	case NFS4_K_LAYOUTCOMMIT:
+		return NFS_WRITE;
 	default:
 		return kind < NFS_OP_TYPES ? (enum nfs_op_type)kind : NFS_OPEN;
 	}
@@ -82,6 +87,9 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_lockctx ctx = {.open = &open};
 	static struct nfs4_lockreq req = {.ctx = &ctx};
 	static struct nfs4_deleg deleg = {.pushing = &ctx};
+	static struct nfs4_layout_held layout = {.in = &layouts};
+	static struct nfs4_layoutget get;
+	static struct nfs4_getdeviceinfo device;
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
 	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
@@ -104,6 +112,13 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		sync.u.relock.ctx = &ctx;
 	if (kind == NFS4_K_DELEG_LOCK || kind == NFS4_K_DELEG_OPEN)
 		op->ctx = &deleg;
+	layout.nios = 1;
+	if (kind == NFS4_K_LAYOUTCOMMIT)
+		op->be.v4.layout = &layout;
+	if (kind == NFS4_K_LAYOUTGET)
+		sync.u.layoutget = &get;
+	if (kind == NFS4_K_GETDEVICEINFO)
+		sync.u.getdeviceinfo = &device;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
 	if (kind == NFS_LOOKUP)
@@ -117,12 +132,16 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		op->u.readdir.want_dir = size & 2;
 		op->u.readdir.entry = entry;
 	}
-	sync.u.walk.path = kind == NFS4_K_WALK ? "a/b" : NULL;
+	if (kind == NFS4_K_WALK)
+		sync.u.walk.path = "a/b";
 	xdr_in_init(&x, data, size);
 	if (nfs4_reply_begin(&r, &x))
 		return;
 	if (k->server_get ? !k->server_get(&srv, op, &r) : !k->get(&c, op, &r))
 		nfs4_reply_end(&r);
+	nfs4_layoutget_finish(&get);
+	if (kind == NFS4_K_LOCATIONS)
+		free(op->places);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
