@@ -250,7 +250,7 @@ static void take_connected_locked(struct submount *s, struct followers *out) REQ
 	move_all(out, &s->followers);
 }
 
-/* Does what there is to do for s. */
+/* The next step of s, if there is one. */
 static void step_locked(struct submount *s, struct followers *unwanted, struct followers *ready)
 	REQUIRES(s->all->lock)
 {

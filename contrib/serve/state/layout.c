@@ -202,7 +202,7 @@ void layout_end_locked(struct state *s, struct st *st)
 	mutex_unlock(&l->lock);
 }
 
-/* Ends st, unless it has ended. True: this call ended it, and the caller, who has a reference of
+/* Ends st, unless it has ended. True: this call ended it, and the caller, with a reference of
  * its own, gets the table's reference. */
 static bool end_locked(struct state *s, struct st *st) REQUIRES(st->obj->lock)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * layout_use: decides whether a client may change who may access a file.
+ * layout_use: decides whether a client may change the rights to a file.
  */
 #include "contrib/serve/state/layout_use.h"
 

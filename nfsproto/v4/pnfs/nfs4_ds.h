@@ -36,8 +36,8 @@ struct nfs4_ds_place {
 	char name[NFS4_DS_NAME_MAX]; /* for messages: "10.0.0.1:2049" */
 };
 
-/* The address in a netaddr4 (RFC 5665 section 5.2.3.4). rdma: what the netid rdma stands for here.
- * False: malformed, of an unknown network, without a port, or no single host. */
+/* The address in a netaddr4 (RFC 5665 section 5.2.3.4). rdma: the transport that the netid rdma
+ * stands for. False: malformed, of an unknown network, without a port, or no single host. */
 bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma);
 
 /* What all data servers of a mount have in common. */

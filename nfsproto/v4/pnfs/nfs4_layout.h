@@ -122,7 +122,7 @@ void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK
  * op does not wait, as the mount ends. */
 bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op,
 	const struct nfs4_layout_error *e) EXCLUDES(NFS4_LAYOUTS_LOCK);
-/* The layout of fh, whatever its state, or NULL. */
+/* The layout of fh, in any state, or NULL. */
 struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	REQUIRES(t->lock);
 /* Takes l out of use. */
