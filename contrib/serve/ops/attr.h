@@ -47,7 +47,7 @@ int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
 /* Which of the rights want (NFS_ACCESS_*, ACCESS4_XA*) has the caller? *supported: the checkable
  * rights of want. */
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
-/* Does set change who may access a file? */
+/* Does set change the rights to a file? */
 bool attr_is_access(const struct nfs_sattr *set);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);

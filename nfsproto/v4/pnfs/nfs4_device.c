@@ -19,7 +19,7 @@ static uint32_t io_size(uint32_t n)
 	return n < IO_MIN ? IO_MIN : n > IO_MAX ? IO_MAX : n;
 }
 
-/* The first version that is spoken here; the server prefers those that it names first. */
+/* The first version that is spoken here; the server names its favourite first. */
 static bool choose_version(struct nfs4_device_info *i, const struct nfs4_ff_device *d)
 {
 	for (unsigned v = 0; v < d->nversions && v < NFS4_TARGET_FHS; v++) {

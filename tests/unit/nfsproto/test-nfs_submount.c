@@ -21,7 +21,7 @@
 
 #define FSID 7u
 
-/* A mount whose server answers at once, unless it holds the operation. */
+/* A mount. Its server answers an operation at once, or holds the operation. */
 struct fake {
 	struct nfs_client base; /* first */
 	const char *refers;	/* LOOKUP: to the server of that name */
