@@ -140,11 +140,7 @@ class Held:
 
 
 def upgrade(rnfs, mount):
-    for _ in range(2):
-        p = subprocess.run([rnfs, "upgrade", mount], capture_output=True, text=True, timeout=120)
-        if "goes on as it was" not in p.stderr:
-            break
-        print("refused once: " + p.stderr, end="") # the machine may be busy
+    p = subprocess.run([rnfs, "upgrade", mount], capture_output=True, text=True, timeout=120)
     assert p.returncode == 0, p.stderr
     return int(re.search(r"waited for (\d+) ms", p.stdout).group(1))
 
