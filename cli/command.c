@@ -32,7 +32,8 @@ static const struct command commands[] = {
 	{"stat", stat_main, "[MOUNT]", "show what a mount has done, and how long that took"},
 	{"top", top_main, "[MOUNT]", "show which processes use which files of a mount"},
 	{"trace", trace_main, "[MOUNT]", "show each request of a mount as it ends"},
-	{"upgrade", upgrade_main, "[MOUNT]", "let the installed rnfs go on with a mount in use"},
+	{"upgrade", upgrade_main, "[MOUNT | --all]",
+		"let the installed rnfs go on with a mount in use"},
 };
 
 static const struct command *find(const char *word)

@@ -5,11 +5,13 @@
  */
 #include "fs/kernel/again.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #include "fs/kernel/device.h"
+#include "fs/kernel/request.h"
 #include "fs/known/fs.h"
 #include "fs/observe/account.h"
 #include "transport/lock.h"
@@ -17,6 +19,7 @@
 struct again {
 	STAILQ_ENTRY(again) link;
 	struct again_lock lock;
+	uint64_t born;
 };
 
 STAILQ_HEAD(again_list, again);
@@ -52,13 +55,14 @@ struct agains *agains_free(struct agains *a)
 	return NULL;
 }
 
-bool again_keep(struct fs *fs, const struct again_lock *lock)
+bool again_keep(struct fs *fs, const struct again_lock *lock, uint64_t born)
 {
 	struct again *one = malloc(sizeof(*one));
 
 	if (!one)
 		return false;
 	one->lock = *lock;
+	one->born = born;
 	mutex_lock(&fs->agains->lock);
 	STAILQ_INSERT_TAIL(&fs->agains->kept, one, link);
 	mutex_unlock(&fs->agains->lock);
@@ -78,9 +82,11 @@ void again_begin(struct fs *fs)
 
 		STAILQ_REMOVE_HEAD(&list, link);
 		account_read(&one->lock, sizeof(one->lock));
+		request_came_at(one->born);
 		fuse_session_process_buf(fs->se, &buf);
 		free(one);
 	}
+	request_came_at(0);
 }
 
 /* --- for a successor -------------------------------------------------------------------------- */
@@ -94,6 +100,7 @@ void again_put_record(struct fs *fs, struct xdr_out *x)
 	mutex_lock(&fs->agains->lock);
 	STAILQ_FOREACH (one, &fs->agains->kept, link) {
 		xdr_put_fixed(x, &one->lock, sizeof(one->lock));
+		xdr_put_u64(x, one->born);
 		xdr_put_bool(x, device_is_row(fs->device, one->lock.h.unique));
 		n++;
 	}
@@ -107,14 +114,17 @@ bool again_get_record(struct fs *fs, struct xdr_in *x)
 
 	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
 		struct again_lock lock;
+		uint64_t born;
 		bool row;
 
 		xdr_get_fixed(x, &lock, sizeof(lock));
+		born = xdr_get_u64(x);
 		row = xdr_get_bool(x);
 		if (lock.h.opcode != FUSE_SETLKW || lock.h.len != sizeof(lock) || !lock.h.unique ||
+			(lock.in.lk.type != F_RDLCK && lock.in.lk.type != F_WRLCK) ||
 			(row && !device_inherit_row(fs->device, lock.h.unique)))
 			xdr_in_fail(x);
-		if (xdr_in_ok(x) && !again_keep(fs, &lock))
+		if (xdr_in_ok(x) && !again_keep(fs, &lock, born))
 			return false;
 	}
 	return true;

@@ -15,6 +15,7 @@
 
 #include <linux/fuse.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "transport/rpc/xdr.h"
 
@@ -32,9 +33,11 @@ struct agains *agains_new(void);
 /* Accepts NULL, returns NULL. */
 struct agains *agains_free(struct agains *a);
 
-/* Keeps the request, to which no answer is sent. False when out of memory. Any thread. */
-bool again_keep(struct fs *fs, const struct again_lock *lock);
-/* Begins all kept requests anew, the first one first. The workers are at rest. */
+/* Keeps the request, which came at `born` on clock_ns(), and to which no answer is sent. False when
+ * out of memory. Any thread. */
+bool again_keep(struct fs *fs, const struct again_lock *lock, uint64_t born);
+/* Begins all kept requests anew, the first one first. The kernel has waited for them since they
+ * came. */
 void again_begin(struct fs *fs);
 
 /* The kept requests for a successor (record.h). get: on failure x is bad; false: no memory. */

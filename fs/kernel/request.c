@@ -220,6 +220,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	atomic_store(&r->fate.gone, false);
 	r->fate.armed = false;
 	atomic_store(&r->fate.watched, false);
+	atomic_store(&r->fate.put_off, false);
 	r->fate.any_signal = false;
 	atomic_store(&r->fate.interrupted_ns, 0);
 	r->account.unique = 0;
@@ -521,7 +522,8 @@ void request_pool_put_off(struct request_pool *p)
 			atomic_load(&r->fate.interrupted_ns) ||
 			atomic_exchange(&r->fate.put_off, true))
 			continue;
-		kill_request(r);
+		/* as a signal does: a lock that the server grants meanwhile is not given back */
+		batch_interrupt(&r->batch);
 	}
 	mutex_unlock(&p->lock);
 }

@@ -234,7 +234,7 @@ static inline bool request_is_gone(const struct request *r)
  * without a signal the program would get an errno without a name.) The server may have carried out
  * the operation or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
-/* Cancels requests that any signal would end (waits for locks). Those that then end with -EINTR
+/* Interrupts requests that any signal would end (waits for locks). Those that then end with -EINTR
  * begin anew later (again.h): fate.put_off. Any thread. */
 void request_pool_put_off(struct request_pool *p);
 /* r, which has ended with -EINTR, is to begin anew: drops r without an answer. */
@@ -254,7 +254,7 @@ static inline void request_waited(struct request *r)
  * worker read the kernel's requests, which may be as old. The same follows if a request times out
  * while as many are pending as the kernel sends in the background: others wait behind those. */
 bool request_pool_overdue(struct request_pool *p, uint64_t since);
-/* The calling thread's next request came at `when`, on clock_ns(), and not now. */
+/* The calling thread's next request came at `when`, on clock_ns(), and not now; 0: now. */
 void request_came_at(uint64_t when);
 /* The errno that answers r, a GONE request. */
 int request_gone_error(const struct request *r);

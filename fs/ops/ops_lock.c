@@ -137,7 +137,7 @@ static bool begins_anew(struct request *r)
 	again.h.uid = ctx->uid;
 	again.h.gid = ctx->gid;
 	again.h.pid = (uint32_t)ctx->pid;
-	if (!again_keep(r->fs, &again))
+	if (!again_keep(r->fs, &again, r->born))
 		return false;
 	request_drop(r);
 	return true;

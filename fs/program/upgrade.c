@@ -83,13 +83,9 @@ static const char *under_way(struct fs *fs)
 	return NULL;
 }
 
-static void resume(struct fs *fs)
-{
-	again_begin(fs);
-	workers_resume(fs);
-}
-
-/* Pauses the workers until nothing is under way. NULL: they are at rest. Otherwise they go on. */
+/* Pauses the workers until nothing is under way. NULL: they are at rest. Otherwise they go on.
+ * Requests that wait for a lock stay put off for the next time: the server would be asked for all
+ * of them again and again, and the mount would not become still. */
 static const char *pause_once(struct fs *fs, uint64_t *paused_at)
 {
 	const char *why = "requests of programs";
@@ -97,15 +93,13 @@ static const char *pause_once(struct fs *fs, uint64_t *paused_at)
 
 	*paused_at = clock_ns();
 	until = *paused_at + PAUSE_NS;
-	if (!workers_pause(fs, until)) {
-		again_begin(fs);
+	if (!workers_pause(fs, until))
 		return why;
-	}
 	request_pool_put_off(fs->requests);
 	while ((why = under_way(fs)) && clock_ns() < until)
 		pause_for(LOOK_NS);
 	if (why)
-		resume(fs);
+		workers_resume(fs);
 	return why;
 }
 
@@ -122,6 +116,7 @@ static int become_still(struct fs *fs, uint64_t *paused_at, struct err *e)
 		pause_for(BETWEEN_NS);
 	if (!why)
 		return 0;
+	again_begin(fs);
 	return err_set(e, ERR_INTERNAL, "the daemon goes on as it was, after waiting for %s", why);
 }
 
@@ -207,7 +202,8 @@ static void try_all(struct fs *fs, struct err *e)
 	if (!check_kind(fs, e) && !installed_init(&p, e) && !installed_check(&p, e) &&
 		!become_still(fs, &paused_at, e)) {
 		succeed(fs, &p, paused_at, e);
-		resume(fs);
+		again_begin(fs);
+		workers_resume(fs);
 	}
 	installed_finish(&p);
 }

@@ -12,9 +12,11 @@
  *               this process (installed.h)
  *     PAUSED    the workers read no requests: these wait in the kernel. The pause lasts PAUSE_NS at
  *               most; then the workers go on for a moment, because requests under way may need
- *               requests that wait
- *     STILL     no request is under way, written data is safe on the server, and delegations are
- *               back. A daemon that is not still within TRY_NS tells the command the reason
+ *               requests that wait. Waits for a lock are put off at the first pause (again.h), and
+ *               begin anew in the successor, or when the daemon has given up
+ *     STILL     no request is under way, written data is safe on the server, and delegations and
+ *               layouts are back. A daemon that is not still within TRY_NS tells the command the
+ *               reason
  *     RECORDED  record.h. Until exec nothing has been given up, at the server or in the kernel: a
  *               failure leaves the daemon as it was
  *

@@ -21,6 +21,7 @@
 #include "nfsproto/v3/nfs3_conn.h"
 #include "nfsproto/v3/nfs3_mount.h"
 #include "nfsproto/v3/nfs3_nlm.h"
+#include "nfsproto/v3/nfs3_nlm_record.h"
 #include "nfsproto/v3/nfs3_nlm_queue.h"
 #include "nfsproto/v3/nfs3_record.h"
 #include "nfsproto/wire/ulb.h"
@@ -214,7 +215,7 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 	snprintf(who, sizeof(who), "%u %s %u %s %s", c->cred.uid, p->host, p->port, p->export,
 		p->mountpoint ? p->mountpoint : "");
 
-	if (!n || nfs3_nlm_init(n, p->state_dir, who)) {
+	if (!n || nfs3_nlm_init(n, p->state_dir, who, NULL)) {
 		free(n);
 		return -ENOMEM;
 	}
@@ -238,6 +239,23 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	return 0;
 }
 
+/* Connects, and asks for the root; a successor knows the root. */
+static int begin(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_fh root;
+
+	if (p->record && nfs3_get_record(c, p->record, &root, e))
+		return -1;
+	if (!p->record && !p->nolock && locks_init(c, p))
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	c->base.rp = &c->own;
+	if (establish(c, p, e))
+		return -1;
+	if (p->record)
+		c->base.root = root;
+	return 0;
+}
+
 static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs3_client *c = calloc(1, sizeof(*c));
@@ -248,13 +266,9 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		return NULL;
 	}
 	client_init(c, p);
-	if (!p->nolock && locks_init(c, p)) {
-		nfs3_unmount(&c->base);
-		err_set(e, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
-	c->base.rp = &c->own;
-	if (establish(c, p, e) || (p->record && nfs3_get_record(c, p->record, e))) {
+	if (begin(c, p, e)) {
+		if (p->record && c->nlm)
+			nfs3_nlm_let_go(c->nlm);
 		nfs3_unmount(&c->base);
 		return NULL;
 	}

@@ -127,6 +127,7 @@ struct nfs_open {
 	struct nfs_open_head head;
 	uint8_t verf[NFS3_CREATEVERFSIZE]; /* of an exclusive create */
 	atomic_uint refs;		   /* held by the user until CLOSE, and by lock contexts */
+	uint32_t number;		   /* in the record for a successor; 0: none */
 	atomic_uint locks;		   /* lock contexts that hold locks */
 	atomic_uint locks_lost;		   /* lock contexts that have lost a lock: no I/O */
 	LIST_ENTRY(nfs_open) link;	   /* the client's lock: of its opens, until CLOSE */

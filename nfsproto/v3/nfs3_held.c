@@ -176,6 +176,17 @@ uint32_t nfs3_held_note(struct nfs3_held *h, const struct nfs3_held_owner *o)
 	return number;
 }
 
+bool nfs3_held_adopt(struct nfs3_held *h, uint32_t number, const struct nfs3_held_owner *o)
+{
+	struct nfs3_held_slot *s = number && number <= h->n ? &h->slot[number - 1] : NULL;
+
+	if (!s || s->state != LEFT || s->o.svid != o->svid || !nfs_fh_equal(&s->o.fh, &o->fh))
+		return false;
+	s->state = LIVE;
+	h->left--;
+	return true;
+}
+
 void nfs3_held_strike(struct nfs3_held *h, uint32_t number)
 {
 	static const uint64_t empty;

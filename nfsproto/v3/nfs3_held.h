@@ -13,6 +13,8 @@
  *
  *     FREE --note--> LIVE --strike--> FREE
  *                      \--leave--> LEFT --strike--> FREE
+ *                      ^            |
+ *                      \---adopt---/
  *
  * LEFT slots have owners that no process here knows any more: a former daemon's, and owners without
  * an answer to their last call. No locks of its own: for the thread of nfs3_nlm.h.
@@ -52,6 +54,8 @@ void nfs3_held_close(struct nfs3_held *h);
 /* From now on the server may know o. Returns its number, from 1; 0: no room, which is logged once,
  * as is a failed write to the file. */
 uint32_t nfs3_held_note(struct nfs3_held *h, const struct nfs3_held_owner *o);
+/* Slot `number`, which is LEFT, becomes o's again. False: there is no such slot. */
+bool nfs3_held_adopt(struct nfs3_held *h, uint32_t number, const struct nfs3_held_owner *o);
 /* The server does not know the owner any more. */
 void nfs3_held_strike(struct nfs3_held *h, uint32_t number);
 /* The slot becomes LEFT. */

@@ -76,10 +76,11 @@ void nfs3_nlm_start(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
 
-	if (!n || !nfs3_nlm_has_left(n))
+	if (!n)
 		return;
 	mutex_lock(&n->lock);
-	n->up = pthread_create(&n->thread, NULL, nlm_main, c) == 0;
+	if (nfs3_nlm_has_left(n) || n->claim)
+		n->up = pthread_create(&n->thread, NULL, nlm_main, c) == 0;
 	mutex_unlock(&n->lock);
 }
 
@@ -89,6 +90,18 @@ static void probe(struct nfs3_client *c)
 {
 	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE || nfs3_nlm_ping(c) != NFS3_NLM_DONE)
 		nfs3_nlm_doubt(c);
+}
+
+static void begin_locked(struct nfs3_nlm *n) RELEASE(n->lock)
+{
+	n->busy = true;
+	mutex_unlock(&n->lock);
+}
+
+static void end_lock(struct nfs3_nlm *n) ACQUIRE(n->lock)
+{
+	mutex_lock(&n->lock);
+	n->busy = false;
 }
 
 static void *nlm_main(void *arg)
@@ -107,15 +120,15 @@ static void *nlm_main(void *arg)
 			bool manager = n->manager;
 
 			n->claim = false;
-			mutex_unlock(&n->lock);
+			begin_locked(n);
 			claim(c, manager);
-			mutex_lock(&n->lock);
+			end_lock(n);
 			continue;
 		}
 		if (nfs3_nlm_has_left(n) && clock_ns() >= n->left_ns) {
-			mutex_unlock(&n->lock);
+			begin_locked(n);
 			nfs3_nlm_free_left(c);
-			mutex_lock(&n->lock);
+			end_lock(n);
 			continue;
 		}
 		nfs3_nlm_look_locked(n); /* a cancelled op must not begin a call: no cancellation
@@ -129,9 +142,9 @@ static void *nlm_main(void *arg)
 			uint64_t due = n->heard_ns + PROBE_NS;
 
 			if (clock_ns() >= due) {
-				mutex_unlock(&n->lock);
+				begin_locked(n);
 				probe(c);
-				mutex_lock(&n->lock);
+				end_lock(n);
 				continue;
 			}
 			until = due < until ? due : until;
@@ -203,7 +216,8 @@ void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op, bool at_once)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
+int nfs3_nlm_init(
+	struct nfs3_nlm *n, const char *dir, const char *who, const struct nfs3_nsm *former)
 {
 	if (getrandom(&n->next_svid, sizeof(n->next_svid), 0) != sizeof(n->next_svid))
 		return -EIO;
@@ -211,11 +225,13 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 	if (n->abort_fd < 0)
 		return -errno;
 	/* Two mounts of one host share no state, and a server may know hosts by name alone. */
-	if (nfs3_nsm_open(&n->nsm, dir, who)) {
+	if (former) {
+		n->nsm = *former;
+	} else if (nfs3_nsm_open(&n->nsm, dir, who)) {
 		close(n->abort_fd);
 		return -EIO;
 	}
-	nfs3_held_open(&n->held, n->nsm.fd, n->nsm.digits, n->nsm.former);
+	nfs3_held_open(&n->held, n->nsm.fd, n->nsm.digits, n->nsm.former || former);
 	mutex_init(&n->lock);
 	TAILQ_INIT(&n->queue);
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)

@@ -8,9 +8,12 @@
 
 #include "nfsproto/v3/nfs3_nlm_state.h"
 
-/* dir, who: as for nfs3_nsm_open(). 0 or -errno. */
-int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who);
-/* Call once mounted. Begins to free locks that a former daemon left, if any. */
+/* dir, who: as for nfs3_nsm_open(); or former: the name of a former daemon, which n takes over if
+ * the function succeeds. 0 or -errno. */
+int nfs3_nlm_init(
+	struct nfs3_nlm *n, const char *dir, const char *who, const struct nfs3_nsm *former);
+/* Call once mounted. Begins to free locks that a former daemon left, and to claim its own, if any.
+ */
 void nfs3_nlm_start(struct nfs3_client *c);
 /* Ends waiting ops with -ENOTCONN, and the thread. While there are connections. */
 void nfs3_nlm_stop(struct nfs3_client *c);

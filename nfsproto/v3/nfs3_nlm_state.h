@@ -24,6 +24,7 @@
  *     nfs3_nlm_claim        after a lost connection: which locks are still held
  *     nfs3_nlm_left         locks that a dead daemon has left at the server
  *     nfs3_nlm_run          executes one lock request
+ *     nfs3_nlm_record       the locks for a successor of the daemon
  *     nfs3_nlm              the thread, its beginning and its end
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_NLM_STATE_H
@@ -64,6 +65,7 @@ struct nfs3_nlm {
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs_op) queue;
 	struct nfs_op *current GUARDED_BY(lock); /* the op with a call under way */
 	uint64_t next_seq GUARDED_BY(lock);
+	bool busy GUARDED_BY(lock); /* the thread makes calls, not for an op */
 	bool up GUARDED_BY(lock), quit GUARDED_BY(lock),
 		claim GUARDED_BY(lock),	  /* claim: claim the held locks again, */
 		manager GUARDED_BY(lock); /* whether the server's connections are unbroken or not */

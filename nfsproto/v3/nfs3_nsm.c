@@ -95,9 +95,24 @@ static int take_file(struct nfs3_nsm *s, const char *dir, const char *who)
 	return s->fd < 0 ? s->fd : 0;
 }
 
+static bool read_line(int fd, uint64_t *digits, uint32_t *state)
+{
+	char line[NFS3_NSM_LINE] = "";
+
+	return pread(fd, line, sizeof(line) - 1, 0) > 0 && sscanf(line, SCAN, digits, state) == 2;
+}
+
+bool nfs3_nsm_is_of(int fd, uint64_t digits, uint32_t state)
+{
+	uint64_t has_digits;
+	uint32_t has_state;
+
+	return read_line(fd, &has_digits, &has_state) && has_digits == digits && has_state == state;
+}
+
 int nfs3_nsm_open(struct nfs3_nsm *s, const char *dir, const char *who)
 {
-	char host[64] = "", line[NFS3_NSM_LINE] = "";
+	char host[64] = "";
 	uint64_t digits, own;
 	uint32_t state;
 	int rc = -ENOENT;
@@ -108,8 +123,7 @@ int nfs3_nsm_open(struct nfs3_nsm *s, const char *dir, const char *who)
 	s->digits = own;
 	if (dir)
 		rc = take_file(s, dir, who);
-	if (rc == 0 && pread(s->fd, line, sizeof(line) - 1, 0) > 0 &&
-		sscanf(line, SCAN, &digits, &state) == 2) {
+	if (rc == 0 && read_line(s->fd, &digits, &state)) {
 		s->digits = digits;
 		s->state = (state + 2) | 1;
 		s->former = true;

@@ -35,6 +35,8 @@ struct nfs3_nsm {
 /* Takes or makes the file in dir. dir NULL or not writable: the name is random and no file is kept,
  * which is logged. who: a string to tell this mount from others. 0 or -EIO: no random numbers. */
 int nfs3_nsm_open(struct nfs3_nsm *s, const char *dir, const char *who);
+/* Is fd a file with these digits and this number? */
+bool nfs3_nsm_is_of(int fd, uint64_t digits, uint32_t state);
 /* clean: the server holds no locks under the name. */
 void nfs3_nsm_close(struct nfs3_nsm *s, bool clean);
 

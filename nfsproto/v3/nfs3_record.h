@@ -4,8 +4,7 @@
  * nfs3_record: a mount with NFSv3 for a successor (nfs_record.h). The server knows nothing of
  * opens: the successor mounts like any other daemon, and makes as many open files as there were.
  *
- * Locks have no successor. The lock manager would need the connection that grants are told on, and
- * the owners, which the mount's file (nfs3_held.h) has for the case that the daemon dies.
+ * The server knows of locks: nfs3_nlm_record.h.
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_RECORD_H
 #define RNFS_NFSPROTO_V3_NFS3_RECORD_H
@@ -17,7 +16,9 @@
 const char *nfs3_settle(struct nfs_client *base);
 void nfs3_put_record(
 	struct nfs_client *base, struct nfs_open *const open[], uint32_t n, struct xdr_out *x);
-/* Makes the open files. 0, or -1 with *e set. */
-int nfs3_get_record(struct nfs3_client *c, const struct nfs_record *rec, struct err *e);
+/* Makes the open files and c->nlm, unless the former daemon had none. c has no connection yet.
+ * *root: the root of the mount. 0, or -1 with *e set. */
+int nfs3_get_record(
+	struct nfs3_client *c, const struct nfs_record *rec, struct nfs_fh *root, struct err *e);
 
 #endif

@@ -258,6 +258,7 @@ static struct nfs_client *nfs4_take_over(
 		return NULL;
 	if (!nfs4_server_go_on(srv, p, e)) {
 		c->base.nrpcs = srv->nconns;
+		begin_pnfs(c, p);
 		return &c->base;
 	}
 	srv->have_session = srv->have_clientid = false;

@@ -6,12 +6,14 @@
 #include "nfsproto/v4/nfs4_mount_record.h"
 
 #include "nfsproto/v4/mount/nfs4_state_record.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_server_record.h"
 #include "transport/rpc/fields.h"
 
 static const struct field client_fields[] = {
 	FIELD(struct nfs4_client, send_names),
 	FIELD(struct nfs4_client, clone_blksize),
+	FIELD(struct nfs4_client, layout_types),
 	FIELD(struct nfs4_client, base.info.vers_major),
 	FIELD(struct nfs4_client, base.info.vers_minor),
 	FIELD(struct nfs4_client, base.info.rsize),
@@ -28,8 +30,8 @@ const char *nfs4_mount_settle(struct nfs_client *base)
 	struct nfs4_client *c = nfs4_client(base);
 	const char *why;
 
-	if (atomic_load(&c->pnfs))
-		return "layouts (option pnfs), which cannot be handed over";
+	if (!nfs4_pnfs_settle(c))
+		return "layouts that go back to the server";
 	why = nfs4_state_settle(c);
 	if (!why && !nfs4_server_is_settled(c->srv))
 		why = "the session with the server";

@@ -4,6 +4,8 @@
  * nfs4_mount_record: a mount for a successor (nfs_record.h): the server, the properties of the
  * mount, and its state.
  *
+ * Layouts and delegations go back before. The successor asks for others.
+ *
  * The successor does not walk to the export again. So only the loss of the server can delay the
  * successor, and no answer of the server can refuse the mount.
  */

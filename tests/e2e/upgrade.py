@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 """A program that holds files, locks, mappings and places in directories of a mount while its daemon is replaced, and checks all.
 
-upgrade.py RNFS MOUNT EXPORT UPGRADES LOCKS: EXPORT is the directory on the server; LOCKS is 0 if the mount's locks cannot be handed over.
+upgrade.py RNFS MOUNT EXPORT UPGRADES: EXPORT is the directory on the server.
 Prints the longest wait that the daemons tell of."""
 import fcntl
 import mmap
@@ -33,8 +33,8 @@ def waiter(path, lock):
 
 
 class Held:
-    def __init__(self, mount, export, locks):
-        self.mount, self.export, self.locks = mount, export, locks
+    def __init__(self, mount, export):
+        self.mount, self.export = mount, export
         self.n = 0
         self.both = open(self.path("both"), "w+b", buffering=0)
         self.both.write(b"both 0\n")
@@ -52,14 +52,13 @@ class Held:
             open(self.path("names/%d" % i), "w").close()
         os.mkdir(self.path("here"))
         os.chdir(self.path("here"))
-        if locks:
-            self.locked = open(self.path("locked"), "w+b", buffering=0)
-            fcntl.lockf(self.locked, fcntl.LOCK_EX, 10, 0)
-            fcntl.lockf(self.locked, fcntl.LOCK_EX, 10, 100)
-            self.flocked = open(self.path("flocked"), "w+b", buffering=0)
-            fcntl.flock(self.flocked, fcntl.LOCK_EX)
-            self.waiters = [waiter(self.path("locked"), "lockf"), waiter(self.path("flocked"), "flock")]
-            self.killed = waiter(self.path("locked"), "lockf")
+        self.locked = open(self.path("locked"), "w+b", buffering=0)
+        fcntl.lockf(self.locked, fcntl.LOCK_EX, 10, 0)
+        fcntl.lockf(self.locked, fcntl.LOCK_EX, 10, 100)
+        self.flocked = open(self.path("flocked"), "w+b", buffering=0)
+        fcntl.flock(self.flocked, fcntl.LOCK_EX)
+        self.waiters = [waiter(self.path("locked"), "lockf"), waiter(self.path("flocked"), "flock")]
+        self.killed = waiter(self.path("locked"), "lockf")
 
     def path(self, name):
         return os.path.join(self.mount, name)
@@ -99,9 +98,8 @@ class Held:
             f.write("x" * self.n)
         assert sorted(os.listdir(".")) == sorted("in %d" % (i + 1) for i in range(self.n))
         self.check_others()
-        if self.locks:
-            assert denied(self.path("locked"), "lockf") and denied(self.path("flocked"), "flock")
-            assert [p.poll() for p in self.waiters] == [None, None]
+        assert denied(self.path("locked"), "lockf") and denied(self.path("flocked"), "flock")
+        assert [p.poll() for p in self.waiters] == [None, None]
 
     def check_others(self):
         """The file was changed on the server while it was open here, and after it was read."""
@@ -126,31 +124,26 @@ class Held:
             f.close()
         os.close(self.append)
         self.map.close()
-        if self.locks:
-            assert self.killed.poll() is None
-            self.killed.terminate()
-            assert self.killed.wait(60) == -signal.SIGTERM
-            fcntl.lockf(self.locked, fcntl.LOCK_UN)
-            fcntl.flock(self.flocked, fcntl.LOCK_UN)
-            assert [(p.stdout.read(), p.wait(60)) for p in self.waiters] == [("has it\n", 0)] * 2
-            assert not denied(self.path("locked"), "lockf") and not denied(self.path("flocked"), "flock")
-            self.locked.close()
-            self.flocked.close()
+        assert self.killed.poll() is None
+        self.killed.terminate()
+        assert self.killed.wait(60) == -signal.SIGTERM
+        fcntl.lockf(self.locked, fcntl.LOCK_UN)
+        fcntl.flock(self.flocked, fcntl.LOCK_UN)
+        assert [(p.stdout.read(), p.wait(60)) for p in self.waiters] == [("has it\n", 0)] * 2
+        assert not denied(self.path("locked"), "lockf") and not denied(self.path("flocked"), "flock")
+        self.locked.close()
+        self.flocked.close()
         os.chdir("/")
 
 
 def upgrade(rnfs, mount):
-    for _ in range(2):
-        p = subprocess.run([rnfs, "upgrade", mount], capture_output=True, text=True, timeout=120)
-        if "goes on as it was" not in p.stderr:
-            break
-        print("refused once: " + p.stderr, end="") # the machine may be busy
+    p = subprocess.run([rnfs, "upgrade", mount], capture_output=True, text=True, timeout=120)
     assert p.returncode == 0, p.stderr
     return int(re.search(r"waited for (\d+) ms", p.stdout).group(1))
 
 
-def main(rnfs, mount, export, upgrades, locks):
-    held = Held(mount, export, locks != "0")
+def main(rnfs, mount, export, upgrades):
+    held = Held(mount, export)
     longest = 0
     for _ in range(int(upgrades)):
         held.begin_listing()

@@ -78,6 +78,7 @@ struct nfs4_delegs {
 	unsigned opening;  /* OPENs under way, which may bring one */
 	unsigned unseen;   /* known by a recall alone */
 	uint64_t look_ns;  /* when to look for idle delegations next; 0: never yet */
+	uint64_t rest_ns;  /* the mount becomes settled: none is asked for until then */
 	uint64_t again_ns; /* no memory or no connection for a return: try again at this time */
 };
 

@@ -100,6 +100,10 @@ static bool make_room(struct nfs4_client *c)
 	bool room, gone = false;
 
 	mutex_lock(&c->lock);
+	if (c->delegs.rest_ns && clock_ns() < c->delegs.rest_ns) {
+		mutex_unlock(&c->lock);
+		return false;
+	}
 	room = c->delegs.n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
 	for (unsigned i = 0; !room && i < ROTATE_MAX; i++) {
 		struct nfs4_deleg *d = TAILQ_FIRST(&c->delegs.list[NFS4_D_HELD]);

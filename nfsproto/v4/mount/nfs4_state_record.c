@@ -15,6 +15,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "transport/clock.h"
 #include "transport/rpc/fields.h"
 
 #define OPEN_BYTES  16u /* the least that an open takes in a record, and so on */
@@ -60,6 +61,9 @@ static bool give_back_all(struct nfs4_client *c)
 	uint64_t id = 1;
 	unsigned n = 1;
 
+	mutex_lock(&c->lock);
+	c->delegs.rest_ns = clock_ns() + NFS4_SEC;
+	mutex_unlock(&c->lock);
 	for (unsigned i = 0; i <= NFS4_DELEGS_MAX && n && id; i++) {
 		n = delegations(c, &fh, &id);
 		if (id)

@@ -12,7 +12,8 @@
 #include "nfsproto/common/nfs_record.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
-/* Begins to give all delegations back, and looks at the opens and locks. NULL: there are no
+/* Begins to give all delegations back, asks for none in the next second, and looks at the opens and
+ * locks. NULL: there are no
  * delegations, and no work is under way. Otherwise the work, for "waiting for %s". */
 const char *nfs4_state_settle(struct nfs4_client *c);
 /* The mount is settled. open: the n opens that have a user, in the user's order. Later opens in the

@@ -164,7 +164,7 @@ struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct n
 	struct nfs4_layout_held *l;
 
 	*wanted = NULL;
-	if (t->closed)
+	if (t->closed || (t->rest_ns && clock_ns() < t->rest_ns))
 		return NULL;
 	l = nfs4_layout_find_locked(t, &o->fh);
 	if (!l)
@@ -334,6 +334,21 @@ void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten)
 	t->forgets += forgotten;
 	drop_all_locked(t, forgotten);
 	mutex_unlock(&t->lock);
+}
+
+bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until)
+{
+	const struct nfs4_layout_held *l;
+	bool none;
+
+	mutex_lock(&t->lock);
+	t->rest_ns = until;
+	drop_all_locked(t, false);
+	none = TAILQ_EMPTY(&t->queue);
+	TAILQ_FOREACH (l, &t->ages, age)
+		none &= !l->held && !l->going && !l->busy && !l->nios && TAILQ_EMPTY(&l->waiting);
+	mutex_unlock(&t->lock);
+	return none;
 }
 
 /* --- for the pNFS thread ------------------------------------------------------------------- */

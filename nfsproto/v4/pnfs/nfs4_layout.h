@@ -58,6 +58,7 @@ struct nfs4_layouts {
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_held) queue;
 	unsigned n GUARDED_BY(lock);
 	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
+	uint64_t rest_ns GUARDED_BY(lock); /* no layout is used or wanted before */
 	bool poked GUARDED_BY(lock);	   /* a data server has news */
 	bool closed GUARDED_BY(lock);	   /* no layout is used or wanted any more */
 };
@@ -139,6 +140,9 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
 /* Is the layout of fh one that goes at the last close? */
 bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
+/* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left, and
+ * the pNFS thread has no work with any. */
+bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
 

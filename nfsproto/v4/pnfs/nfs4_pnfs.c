@@ -523,6 +523,13 @@ uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutreca
 	return p ? nfs4_layouts_recall(&p->layouts, a) : NFS4ERR_NOMATCHING_LAYOUT;
 }
 
+bool nfs4_pnfs_settle(struct nfs4_client *c)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+
+	return !p || nfs4_layouts_rest(&p->layouts, clock_ns() + NFS4_SEC);
+}
+
 void nfs4_pnfs_forget(struct nfs4_client *c)
 {
 	struct nfs4_pnfs *p = pnfs_of(c);

@@ -65,6 +65,8 @@ void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o);
 /* nfs4_layouts_recall(). */
 uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutrecall_args *a);
+/* nfs4_layouts_rest(), for a second. */
+bool nfs4_pnfs_settle(struct nfs4_client *c);
 /* The server has lost all state; or it has revoked some. */
 void nfs4_pnfs_forget(struct nfs4_client *c);
 void nfs4_pnfs_revoked(struct nfs4_client *c);

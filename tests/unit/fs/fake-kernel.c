@@ -25,6 +25,7 @@
 #include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/kernel/worker.h"
+#include "fs/observe/account.h"
 #include "tests/unit/fs/fs-fixture.h"
 
 #define TICK_MS 20
@@ -89,6 +90,7 @@ static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
 		abort();
 	memcpy(buf, m->data, m->len);
 	free(m);
+	account_read(buf, (size_t)n);
 	return n;
 }
 

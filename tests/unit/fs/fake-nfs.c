@@ -20,6 +20,7 @@
 #include "tests/unit/fs/fake-files.h"
 
 struct fake_knobs fake_knobs;
+atomic_uint fake_interrupts;
 
 TAILQ_HEAD(op_list, nfs_op);
 
@@ -113,6 +114,7 @@ void nfs_cancel(struct nfs_op *op)
 
 void nfs_interrupt(struct nfs_op *op)
 {
+	fake_interrupts++;
 	if (op->type != NFS_LOCK) /* the server has the lock */
 		nfs_cancel(op);
 }

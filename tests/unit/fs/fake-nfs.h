@@ -42,6 +42,8 @@ struct fake_knobs {
 	atomic_bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */
 };
 extern struct fake_knobs fake_knobs;
+/* How many ops were interrupted, from the first client on. */
+extern atomic_uint fake_interrupts;
 
 /* For tests without a connection. */
 struct nfs_client *fake_client_new(void);

@@ -26,6 +26,7 @@ static struct nfs_mount_params params(struct fix3 *f)
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
 		.nconnect = f->nconnect,
+		.record = f->record,
 	};
 
 	return p;

@@ -21,6 +21,7 @@ struct fix3 {
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
 	unsigned nconnect;
+	struct nfs_record *record;
 	struct nfs_attr attr; /* results of fix3_open() */
 };
 

@@ -5,6 +5,7 @@
  * recalls, and unmounting.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,6 +174,39 @@ static void what_nobody_uses_goes_back(void **state)
 	nfs_deleg_give_back(f->nfs, &busy, used);
 	assert_false(nfs_deleg_holds(f->nfs, &busy, used));
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 2));
+	fix_unmount_clean(f);
+}
+
+static uint32_t want_of_open(struct fix *f, unsigned file)
+{
+	struct nfs_op op = deleg_open_op(file, O_RDONLY);
+
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	return f->srv.opened.access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+}
+
+/* A mount that never stopped asking would not become settled. */
+static void a_mount_that_settles_asks_for_none(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_client *c = nfs4_client(f->nfs);
+	struct nfs_fh fh;
+	uint64_t before = clock_ns();
+
+	assert_int_not_equal(deleg_given(f, 1, O_RDONLY, &fh), 0);
+	while (nfs_client_settle(f->nfs))
+		sched_yield();
+	assert_int_equal(f->srv.delegs.held, 0);
+	mutex_lock(&c->lock);
+	assert_true(c->delegs.rest_ns > before);
+	c->delegs.rest_ns = UINT64_MAX;
+	mutex_unlock(&c->lock);
+	assert_int_equal(want_of_open(f, 2), OPEN4_SHARE_ACCESS_WANT_NO_DELEG);
+	mutex_lock(&c->lock);
+	c->delegs.rest_ns = clock_ns();
+	mutex_unlock(&c->lock);
+	assert_int_equal(want_of_open(f, 2), OPEN4_SHARE_ACCESS_WANT_READ_DELEG);
 	fix_unmount_clean(f);
 }
 
@@ -443,6 +477,7 @@ int main(void)
 		TEST(what_comes_recalled_or_to_write_goes_back_at_once),
 		TEST(there_are_only_so_many),
 		TEST(what_nobody_uses_goes_back),
+		TEST(a_mount_that_settles_asks_for_none),
 		TEST(a_recall_leaves_the_file_open),
 		TEST(a_read_meets_the_end_of_the_delegation),
 		TEST(what_is_closed_in_the_middle_of_it_is_closed),

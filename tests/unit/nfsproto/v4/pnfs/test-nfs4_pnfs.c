@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "nfsproto/common/nfs_record.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "tests/unit/nfsproto/v4/mean-run.h"
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "tests/unit/nfsproto/v4/pnfs/mean-ds.h"
@@ -926,6 +928,80 @@ static void without_the_option_no_layout_is_asked_for(void **state)
 	assert_int_equal(fix_count(e->f, OP_LAYOUTRETURN), 0);
 }
 
+static void rest_until(struct env *e, uint64_t ns)
+{
+	struct nfs4_pnfs *p = atomic_load(&nfs4_client(e->f->nfs)->pnfs);
+
+	mutex_lock(&p->layouts.lock);
+	p->layouts.rest_ns = ns;
+	mutex_unlock(&p->layouts.lock);
+}
+
+static void settle(struct env *e)
+{
+	uint64_t until = fix_now_ms() + PATIENCE_MS;
+
+	while (nfs_client_settle(e->f->nfs)) {
+		assert_true(fix_now_ms() < until);
+		usleep(1000);
+	}
+}
+
+static void a_mount_that_settles_has_no_layouts(void **state)
+{
+	struct env *e = *state;
+	unsigned gets, calls;
+	uint32_t got;
+	bool eof;
+
+	open_file(e, O_RDWR);
+	until_direct(e, 0);
+	settle(e);
+	rest_until(e, UINT64_MAX); /* not only for a second */
+	assert_int_equal(count_layouts(e, &e->f->srv.count[OP_LAYOUTRETURN]), 1);
+	pthread_mutex_lock(&e->f->srv.lock);
+	assert_false(e->f->srv.layouts.held);
+	pthread_mutex_unlock(&e->f->srv.lock);
+	gets = fix_count(e->f, OP_LAYOUTGET);
+	calls = all_calls(e, 0);
+	for (unsigned i = 0; i < 2 * NFS4_LAYOUT_SMALL; i++)
+		assert_int_equal(read_at(e, 0, 100, true, &got, &eof), 0);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), gets);
+	assert_int_equal(all_calls(e, 0), calls);
+	rest_until(e, 0);
+	until_direct(e, 0);
+}
+
+/* The mount is taken over, and its former client says nothing. */
+static void a_mount_that_is_taken_over_has_layouts_again(void **state)
+{
+	struct env *e = *state;
+	struct nfs_client *former;
+	struct nfs_mount_params p;
+	static uint8_t bytes[1 << 16];
+	struct err err = {.kind = ERR_NONE};
+	struct nfs_record rec = {.data = bytes, .nopens = 1, .open = &e->open};
+	struct xdr_out x;
+
+	open_file(e, O_RDWR);
+	until_direct(e, 0);
+	settle(e);
+	rest_until(e, UINT64_MAX);
+	xdr_out_init(&x, bytes, sizeof(bytes));
+	nfs_client_record(e->f->nfs, &e->open, 1, &x);
+	rec.len = x.len;
+	rec.peer = *nfs_client_peer(e->f->nfs, &rec.peer_len);
+	p = fix_params(e->f, "/");
+	p.record = &rec;
+	former = e->f->nfs;
+	e->f->nfs = nfs_client_new(&p, &err);
+	assert_non_null(e->f->nfs);
+	until_direct(e, 0);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	nfs_client_leave_by(former, 1);
+	nfs_client_free(former);
+}
+
 static void a_server_without_layouts_is_mounted_all_the_same(void **state)
 {
 	struct env *e = *state;
@@ -977,6 +1053,8 @@ int main(void)
 		WITH_DS(an_unknown_version_is_not_used),
 		WITH_DS(a_user_by_name_is_not_used),
 		WITH_DS(without_the_option_no_layout_is_asked_for),
+		WITH_DS(a_mount_that_settles_has_no_layouts),
+		WITH_DS(a_mount_that_is_taken_over_has_layouts_again),
 		WITH_DS(a_server_without_layouts_is_mounted_all_the_same),
 	};
 
