@@ -133,6 +133,11 @@ static int open_serve(
 		if (!sv->referrals)
 			return -1;
 	}
+	if (o->nreplicas) {
+		sv->replicas = replicas_new(o->replica, o->nreplicas, o->read_only, e);
+		if (!sv->replicas)
+			return -1;
+	}
 	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
@@ -158,6 +163,7 @@ static void close_serve(struct serve *sv)
 	answers_free(sv->answers);
 	fdcache_free(sv->fds);
 	referrals_free(sv->referrals);
+	replicas_free(sv->replicas);
 	obj_table_free(sv->objs);
 	idmap_free(sv->idmap);
 	mem_pool_free(sv->pool);
