@@ -59,7 +59,7 @@ static bool look(struct nfs4_client *c, uint64_t now)
 {
 	uint64_t renewed = atomic_load(&c->srv->renewed_ns);
 	uint64_t heard = atomic_load(&c->srv->heard_ns), lease = lease_ns(c);
-	bool stopped = clock_age(now, c->replica.looked_ns) > lease / 3 + NFS4_SEC;
+	bool stopped = clock_age(now, c->replica.looked_ns) > lease / 2 + 2 * NFS4_SEC;
 
 	if (heard < renewed)
 		heard = renewed;
@@ -196,9 +196,11 @@ bool nfs4_replication_leave(struct nfs4_client *c, uint64_t now)
 		for (unsigned i = 0; i < n; i++)
 			if (go_on_at(c, order[i], &e))
 				return true;
-	if (e.kind != ERR_NONE)
-		log_info("%s does not answer, and no replica can be reached: %s", c->srv->name,
-			e.msg);
+	if (e.kind != ERR_NONE && !c->replica.held) {
+		log_always_info("%s does not answer, and no replica can be reached: %s",
+			c->srv->name, e.msg);
+		c->replica.held = true;
+	}
 	c->replica.try_ns = clock_ns() + AGAIN_NS;
 	return false;
 }

@@ -145,7 +145,8 @@ static int open_serve(
 	 * each first WRITE, also of the client that has the delegation. */
 	if (!sv->devices)
 		deleg_use_leases(sv->state.delegs, SIGRTMIN);
-	sv->state.grace = grace_new(o->lease_s);
+	/* clients leave a server that has been silent for a lease time (nfs4_replication.h) */
+	sv->state.grace = grace_new(o->nformer ? 2 * o->lease_s : o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
 

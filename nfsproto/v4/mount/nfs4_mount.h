@@ -79,7 +79,7 @@ struct nfs4_client {
 		uint64_t since_ns; /* and since when it owes one, as far as was seen; 0: does not */
 		uint64_t looked_ns; /* when that was last looked at */
 		uint64_t try_ns;    /* when to try the replicas next */
-		bool held;	    /* the log says that the mount waits for changes */
+		bool held;	    /* the log says why the mount stays */
 		bool arrived;	    /* at replica `at`, whose root has not been seen yet */
 		unsigned at;
 		char told[NFS4_WHERE_MAX];    /* the last places in the log */
