@@ -167,6 +167,8 @@ static void write_path(const struct report_path *p, struct words *w)
 	words_print(w, "connection");
 	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 		words_print(w, " %llu", (unsigned long long)p->number[i]);
+	if (p->server[0])
+		words_add(w, p->server);
 	words_print(w, "\n");
 }
 
@@ -269,13 +271,17 @@ static bool read_op(struct report_ops *ops, char *line)
 
 static bool read_path(struct report *r, char *line)
 {
-	struct report_path p;
+	struct report_path p = {.server = ""};
+	const char *server;
 
 	if (r->npaths == REPORT_PATHS)
 		return false;
 	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 		if (!word_number(&line, &p.number[i]))
 			return false;
+	server = word_next(&line);
+	if (server && strlen(server) < sizeof(p.server))
+		strcpy(p.server, server);
 	r->path[r->npaths++] = p;
 	return true;
 }

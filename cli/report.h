@@ -11,7 +11,8 @@
  *     n NAME NUMBER
  *     request NAME ERRORS BYTES RPCS WAITS TIME QUEUE
  *     operation NAME ...
- *     connection UP CALLS REPLIES ...                  the numbers of enum report_path_number
+ *     connection UP CALLS REPLIES ... SERVER           the numbers of enum report_path_number;
+ *                                                      an older daemon does not tell SERVER
  *
  * A TIME is SUM:MAX, in nanoseconds, and :I=N for each bucket (histogram.h) that is not empty.
  */
@@ -123,10 +124,12 @@ enum report_path_number {
 	REPORT_PATH_NUMBERS
 };
 
-#define REPORT_PATHS 16u
+#define REPORT_PATHS	  16u
+#define REPORT_SERVER_MAX 340 /* bytes with the NUL */
 
 struct report_path {
 	uint64_t number[REPORT_PATH_NUMBERS];
+	char server[REPORT_SERVER_MAX]; /* name and address, or empty */
 };
 
 struct report {

@@ -46,6 +46,8 @@ static void put_paths(struct json *j, const struct report *r)
 		json_begin(j, NULL, '{');
 		for (unsigned k = 0; k < REPORT_PATH_NUMBERS; k++)
 			json_number(j, report_path_name(k), r->path[i].number[k]);
+		if (r->path[i].server[0])
+			json_text(j, "server", r->path[i].server);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -110,19 +110,20 @@ static void print_operations(const struct report_ops *ops, FILE *out)
 
 static void print_paths(const struct report *r, FILE *out)
 {
-	fprintf(out, "\n%-16s %7s %7s %7s %7s %9s %10s %7s %7s %7s %9s\n", "connections", "calls",
-		"replies", "way", "credits", "time-outs", "reconnects", "placed", "copied",
-		"exposed", "pulled up");
+	fprintf(out, "\n%-16s %7s %7s %7s %7s %9s %10s %7s %7s %7s %9s  %s\n", "connections",
+		"calls", "replies", "way", "credits", "time-outs", "reconnects", "placed", "copied",
+		"exposed", "pulled up", "server");
 	for (unsigned i = 0; i < r->npaths; i++) {
 		const uint64_t *n = r->path[i].number;
+		const char *server = r->path[i].server;
 
-		fprintf(out, "%-2u %-13s %7s %7s %7s %7llu %9s %10s %7s %7s %7s %9s\n", i + 1,
+		fprintf(out, "%-2u %-13s %7s %7s %7s %7llu %9s %10s %7s %7s %7s %9s%s%s\n", i + 1,
 			n[REPORT_PATH_UP] ? "up" : "lost", COUNT(n[REPORT_PATH_CALLS]),
 			COUNT(n[REPORT_PATH_REPLIES]), COUNT(n[REPORT_PATH_UNDER_WAY]),
 			(unsigned long long)n[REPORT_PATH_CREDITS], COUNT(n[REPORT_PATH_TIMEOUTS]),
 			COUNT(n[REPORT_PATH_RECONNECTS]), BYTES(n[REPORT_PATH_PLACED]),
 			BYTES(n[REPORT_PATH_COPIED]), BYTES(n[REPORT_PATH_EXPOSED]),
-			BYTES(n[REPORT_PATH_PULLED_UP]));
+			BYTES(n[REPORT_PATH_PULLED_UP]), server[0] ? "  " : "", server);
 	}
 }
 

@@ -25,6 +25,7 @@ struct idmap;
 struct making;
 struct mount_list;
 struct referrals;
+struct replicas;
 struct stable;
 
 struct serve {
@@ -43,6 +44,7 @@ struct serve {
 	bool read_only;
 	bool data_server; /* carries out only what clients with a layout send (fence.h) */
 	struct referrals *referrals; /* NULL: none */
+	struct replicas *replicas;   /* NULL: none */
 	struct stable *stable;
 	struct making *making; /* NULL: nothing is noted */
 	char owner[64];	       /* server owner's major id and scope */

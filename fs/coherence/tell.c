@@ -62,8 +62,11 @@ void tell_hello(struct fs *fs, struct report *r)
 	tell_mount(fs, &info, r);
 }
 
-static void tell_path(const struct stats_path *s, uint64_t *n)
+static void tell_path(const struct stats_path *s, struct report_path *p)
 {
+	uint64_t *n = p->number;
+
+	snprintf(p->server, sizeof(p->server), "%s", s->info.server);
 	n[REPORT_PATH_UP] = s->info.connected;
 	n[REPORT_PATH_CALLS] = s->rpc.calls;
 	n[REPORT_PATH_REPLIES] = s->rpc.replies;
@@ -84,7 +87,7 @@ static void tell_paths(const struct stats_snapshot *s, struct report *r)
 	r->number[REPORT_CONNECTIONS_UP] = s->paths_up;
 	r->npaths = s->paths > 1 ? s->paths : 0;
 	for (unsigned i = 0; i < r->npaths; i++)
-		tell_path(&s->path[i], r->path[i].number);
+		tell_path(&s->path[i], &r->path[i]);
 }
 
 static void tell_calls(const struct stats_snapshot *s, uint64_t *n)

@@ -70,7 +70,8 @@ struct options {
 	unsigned nconnect, max_connect; /* 0: not given */
 	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool migration;			/* the mount moves with its file system to another server */
-	bool referrals; /* directories that are on other servers are mounted from there */
+	bool replication; /* the mount goes on at another server when its own is silent */
+	bool referrals;	  /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */
 	bool bg;	      /* in the background, if the first attempt fails */

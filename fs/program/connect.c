@@ -144,6 +144,8 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.max_connect = o->max_connect,
 		.trunk_discovery = o->trunk_discovery,
 		.migration = o->migration,
+		.replication = o->replication,
+		.read_only = o->read_only,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
 		.mountpoint = mountpoint,

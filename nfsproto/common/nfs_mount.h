@@ -129,6 +129,9 @@ struct nfs_mount_params {
 	/* NFSv4: ask the server for further addresses of its own, within max_connect */
 	bool trunk_discovery;
 	bool migration; /* v4: the mount moves with its file system to another server */
+	/* v4: the mount goes on at another server with the file system when this one is silent */
+	bool replication;
+	bool read_only; /* programs change nothing through the mount */
 	bool soft;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;

@@ -29,6 +29,7 @@
 #include "nfsproto/v4/nfs4_export.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/nfs4_mount_record.h"
+#include "nfsproto/v4/nfs4_replication.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_conn.h"
@@ -81,6 +82,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 	c->idmap = idmap_free(c->idmap);
 	nfs4_user_leave(c->srv, &c->user, until, error);
 	nfs4_pnfs_free(c);
+	nfs4_replication_end(c);
 	mutex_destroy(&c->lock);
 	nfs4_lock_finish(&c->locks);
 	nfs4_deleg_finish(c);
@@ -279,6 +281,8 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 		base = nfs4_mount_on(srv, p, e);
 	if (base && p->trunk_discovery && p->max_connect > 1)
 		nfs4_export_trunk(nfs4_client(base), p);
+	if (base)
+		nfs4_replication_begin(nfs4_client(base), p);
 	nfs4_server_unref(srv);
 	return base;
 }

@@ -19,6 +19,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/mount/nfs4_open_recover.h"
 #include "nfsproto/v4/nfs4_move.h"
+#include "nfsproto/v4/nfs4_replication.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "nfsproto/v4/ops/nfs4_ops_copy.h"
@@ -125,8 +126,13 @@ static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
 
-	return nfs4_move_poll(c, now, next) || nfs4_deleg_poll(c, now, next) ||
-	       nfs4_lock_poll(c, now, next);
+	return nfs4_move_poll(c, now, next) || nfs4_replication_poll(c, now, next) ||
+	       nfs4_deleg_poll(c, now, next) || nfs4_lock_poll(c, now, next);
+}
+
+static bool up_leave(struct nfs4_user *u, uint64_t now)
+{
+	return nfs4_replication_leave(nfs4_client_of(u), now);
 }
 
 static void up_reclaim(struct nfs4_user *u)
@@ -134,7 +140,7 @@ static void up_reclaim(struct nfs4_user *u)
 	struct nfs4_client *c = nfs4_client_of(u);
 
 	nfs4_pnfs_forget(c);
-	if (nfs4_move_instead(c))
+	if (nfs4_replication_instead(c) || nfs4_move_instead(c))
 		return;
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
 	mutex_lock(&c->lock);
@@ -227,6 +233,7 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.failed = up_failed,
 	.ended = up_ended,
 	.poll = up_poll,
+	.leave = up_leave,
 	.reclaim = up_reclaim,
 	.revoked = up_revoked,
 	.check = up_check,

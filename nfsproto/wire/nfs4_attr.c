@@ -15,10 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define N_OF(a)	      (sizeof(a) / sizeof((a)[0]))
-#define LOCATIONS_MAX 256u
-#define LAYOUTS_MAX   64u
-#define MODE_BITS     07777u
+#define N_OF(a)	    (sizeof(a) / sizeof((a)[0]))
+#define LAYOUTS_MAX 64u
+#define MODE_BITS   07777u
 
 enum kind {
 	K_NONE, /* not known here */
@@ -36,6 +35,8 @@ enum kind {
 	K_GROUP,
 	K_ACL,
 	K_LOCATIONS,
+	K_LOCATIONS_INFO,
+	K_FS_STATUS,
 	K_LAYOUTS,
 };
 
@@ -103,9 +104,11 @@ static const struct desc descs[] = {
 	[FATTR4_TIME_METADATA] = D(K_TIME, attr.ctime),
 	[FATTR4_TIME_MODIFY] = D(K_TIME, attr.mtime),
 	[FATTR4_MOUNTED_ON_FILEID] = D(K_U64, mounted_on_fileid),
+	[FATTR4_FS_STATUS] = D(K_FS_STATUS, fs_status),
 	[FATTR4_FS_LAYOUT_TYPES] = D(K_LAYOUTS, layout_types),
 	[FATTR4_LAYOUT_BLKSIZE] = D(K_U32, layout_blksize),
 	[FATTR4_LAYOUT_ALIGNMENT] = D(K_U32, layout_alignment),
+	[FATTR4_FS_LOCATIONS_INFO] = D(K_LOCATIONS_INFO, fs_locations_info),
 	[FATTR4_SUPPATTR_EXCLCREAT] = D(K_BITMAP, exclcreat),
 	[FATTR4_FS_CHARSET_CAP] = D(K_U32, fs_charset_cap),
 	[FATTR4_CLONE_BLKSIZE] = D(K_U32, clone_blksize),
@@ -193,7 +196,22 @@ static bool encodable(unsigned bit)
 {
 	enum kind k = bit < N_OF(descs) ? descs[bit].kind : K_NONE;
 
-	return k != K_NONE && k != K_LOCATIONS;
+	return k != K_NONE && k != K_LOCATIONS && k != K_LOCATIONS_INFO && k != K_FS_STATUS;
+}
+
+/* Is the attribute, one that not every server has, set in a? */
+static bool is_set(unsigned bit, const struct nfs4_attrs *a)
+{
+	switch (bit) {
+	case FATTR4_FS_LOCATIONS:
+		return a->fs_locations.data;
+	case FATTR4_FS_LOCATIONS_INFO:
+		return a->fs_locations_info.data;
+	case FATTR4_FS_STATUS:
+		return a->fs_status.type;
+	default:
+		return false;
+	}
 }
 
 struct nfs4_bitmap nfs4_bits_encodable(void)
@@ -233,6 +251,8 @@ size_t nfs4_attr_max(unsigned bit)
 	case K_NONE:
 	case K_ACL:
 	case K_LOCATIONS:
+	case K_LOCATIONS_INFO:
+	case K_FS_STATUS:
 		break;
 	}
 	return 0;
@@ -352,7 +372,11 @@ static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 	case K_ACL:
 		put_acl(x, v);
 		break;
+	case K_FS_STATUS:
+		nfs4_put_fs_status(x, v);
+		break;
 	case K_LOCATIONS:
+	case K_LOCATIONS_INFO:
 		xdr_put_fixed(x, ((const struct nfs4_opaque *)v)->data,
 			((const struct nfs4_opaque *)v)->len);
 		break;
@@ -367,7 +391,7 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 	size_t len_at, start;
 
 	NFS4_FOREACH_BIT (bit, &mask)
-		if (!encodable(bit) && !(bit == FATTR4_FS_LOCATIONS && a->fs_locations.data))
+		if (!encodable(bit) && !is_set(bit, a))
 			nfs4_bit_clear(&mask, bit);
 	nfs4_put_bitmap(x, &mask);
 	len_at = xdr_skip_u32(x);
@@ -399,26 +423,14 @@ static struct nfs4_opaque get_acl(struct xdr_in *x)
 	return since(x, start);
 }
 
-static void skip_strings(struct xdr_in *x)
-{
-	uint32_t n = xdr_get_count(x, LOCATIONS_MAX, 4);
-	struct nfs_name name;
-
-	while (n-- > 0)
-		nfs4_get_name(x, &name);
-}
-
-static struct nfs4_opaque get_locations(struct xdr_in *x)
+static struct nfs4_opaque get_locations(struct xdr_in *x, bool info)
 {
 	size_t start = x->pos;
-	uint32_t n;
 
-	skip_strings(x); /* fs_root */
-	n = xdr_get_count(x, LOCATIONS_MAX, 8);
-	while (n-- > 0) {
-		skip_strings(x); /* server */
-		skip_strings(x); /* rootpath */
-	}
+	if (info)
+		nfs4_scan_locations_info(x);
+	else
+		nfs4_scan_locations(x);
 	return since(x, start);
 }
 
@@ -500,7 +512,11 @@ static void get_value(struct xdr_in *x, const struct desc *d, void *v, struct nf
 		*(struct nfs4_opaque *)v = get_acl(x);
 		break;
 	case K_LOCATIONS:
-		*(struct nfs4_opaque *)v = get_locations(x);
+	case K_LOCATIONS_INFO:
+		*(struct nfs4_opaque *)v = get_locations(x, d->kind == K_LOCATIONS_INFO);
+		break;
+	case K_FS_STATUS:
+		nfs4_get_fs_status(x, v);
 		break;
 	case K_LAYOUTS:
 		*u32 = get_layouts(x);

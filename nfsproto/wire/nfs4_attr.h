@@ -13,6 +13,7 @@
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
 #define RNFS_NFSPROTO_WIRE_NFS4_ATTR_H
 
+#include "nfsproto/wire/nfs4_replica.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/wire/nfs_file.h"
 
@@ -40,8 +41,10 @@ struct nfs4_attrs {
 	bool link_support, symlink_support, named_attr, unique_handles, archive, cansettime;
 	bool case_insensitive, case_preserving, chown_restricted, hidden, homogeneous, no_trunc;
 	bool system, xattr_support;
-	/* raw bytes: the XDR of nfsace4<>, of fs_locations4 (put: only if there is data) */
-	struct nfs4_opaque acl, fs_locations;
+	/* raw bytes: the XDR of nfsace4<>, of fs_locations4, of fs_locations_info4 (put: the last
+	 * two only if there is data) */
+	struct nfs4_opaque acl, fs_locations, fs_locations_info;
+	struct nfs4_fs_status fs_status; /* put: only with a type */
 	uint32_t layout_types; /* FS_LAYOUT_TYPES: a bit 1 << layouttype4 each; get: others are lost
 				*/
 };

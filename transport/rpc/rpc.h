@@ -252,6 +252,8 @@ void rpc_client_stop(struct rpc_client *c);
 /* Stops c if need be. No other thread names c any more. Accepts NULL, returns NULL. */
 struct rpc_client *rpc_client_free(struct rpc_client *c);
 
+#define RPC_SERVER_MAX 340
+
 struct rpc_client_info {
 	enum rpc_proto proto;
 	const char *provider;		   /* "tcp", "iwarp", "verbs" */
@@ -260,6 +262,7 @@ struct rpc_client_info {
 	uint32_t credits;		   /* granted now */
 	uint32_t under_way;		   /* calls without an answer so far */
 	bool connected;
+	char server[RPC_SERVER_MAX]; /* "NAME ADDRESS:PORT", or without the name */
 };
 /* The server keeps the client's state for s seconds after a restart. On this connection and later
  * ones the client notices such a restart in time, as far as the transport has the means. Any

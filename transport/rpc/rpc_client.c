@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -212,6 +213,7 @@ static void client_follow(struct rpc_client *c)
 		c->p.peer = c->to.ss;
 		c->p.peer_len = c->to.len;
 		c->redirected = false;
+		c->moved = true;
 	}
 	mutex_unlock(&c->table.lock);
 	if (redirected && x)
@@ -533,12 +535,27 @@ void rpc_client_lease(struct rpc_client *c, unsigned s)
 	mutex_unlock(&c->table.lock);
 }
 
+/* Writes the name and the address of the server. A name is left out that is the address, or that of
+ * the server before c was redirected. */
+static void put_server(struct rpc_client *c, char *buf, size_t size) REQUIRES(c->table.lock)
+{
+	size_t n = strlen(c->peer_name);
+	char address[RPC_ADDRESS_MAX];
+
+	rpc_xprt_address((const struct sockaddr *)&c->p.peer, address);
+	if (c->moved || !n || !strncmp(address + (address[0] == '['), c->peer_name, n))
+		snprintf(buf, size, "%s", address);
+	else
+		snprintf(buf, size, "%s %s", c->peer_name, address);
+}
+
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 {
 	*out = (struct rpc_client_info){
 		.proto = c->p.proto, .provider = rpc_proto_name(c->p.proto)};
 	mutex_lock(&c->table.lock);
 	out->under_way = rpc_table_count(&c->table);
+	put_server(c, out->server, sizeof(out->server));
 	if (c->xprt) {
 		out->connected = true;
 		out->provider = c->xprt->provider;

@@ -80,7 +80,7 @@ void rpc_xprt_unkick(struct rpc_xprt *x)
 		return;
 }
 
-void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa)
+void rpc_xprt_address(const struct sockaddr *sa, char buf[RPC_ADDRESS_MAX])
 {
 	char host[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
 
@@ -88,17 +88,22 @@ void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa)
 		const struct sockaddr_in *in = (const struct sockaddr_in *)sa;
 
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-		snprintf(x->peer, sizeof(x->peer), "%s:%u", host, ntohs(in->sin_port));
+		snprintf(buf, RPC_ADDRESS_MAX, "%s:%u", host, ntohs(in->sin_port));
 	} else if (sa->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)sa;
 
 		/* with its scope */
 		if (getnameinfo(sa, sizeof(*in), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
 			strcpy(host, "?");
-		snprintf(x->peer, sizeof(x->peer), "[%s]:%u", host, ntohs(in->sin6_port));
+		snprintf(buf, RPC_ADDRESS_MAX, "[%s]:%u", host, ntohs(in->sin6_port));
 	} else {
-		snprintf(x->peer, sizeof(x->peer), "address family %u", sa->sa_family);
+		snprintf(buf, RPC_ADDRESS_MAX, "address family %u", sa->sa_family);
 	}
+}
+
+void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa)
+{
+	rpc_xprt_address(sa, x->peer);
 }
 
 const char *rpc_xprt_peer(const struct rpc_xprt *x)

@@ -24,6 +24,8 @@
 #include "transport/rpc/rpc.h"
 #include "transport/sock_user.h"
 
+#define RPC_ADDRESS_MAX 80 /* bytes of an address as text, with the NUL */
+
 /* An xprt's questions and messages to its owner. */
 struct rpc_xprt_up {
 	/* The call under way with the given XID and direction, or NULL (a late or forged reply,
@@ -116,7 +118,7 @@ struct rpc_xprt {
 					  * connection */
 	struct sockaddr_storage addr;	 /* the peer's, of an accepted connection */
 	struct sock_user user;		 /* and its owner */
-	char peer[80];
+	char peer[RPC_ADDRESS_MAX];
 	char down_reason[200];
 	struct rpc_counts *stats; /* never NULL */
 	/* for rpc_client_info() */
@@ -136,6 +138,8 @@ void rpc_xprt_unkick(struct rpc_xprt *x);
 int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up);
 void rpc_xprt_fini(struct rpc_xprt *x);
 /* Writes "10.0.0.1:2049" or "[::1]:2049" into x->peer. Before another thread has x. */
+/* Writes sa as ADDRESS:PORT to buf, an IPv6 address in brackets and with its scope. */
+void rpc_xprt_address(const struct sockaddr *sa, char buf[RPC_ADDRESS_MAX]);
 void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
 
 /* --- requests, from the wire to the service and back (rpc_req.c) ------------------------------ */

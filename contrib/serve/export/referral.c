@@ -5,20 +5,20 @@
  */
 #include "contrib/serve/export/referral.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPEC_MAX   1000
+#include "contrib/serve/export/place.h"
+
 #define FSID_MAJOR 0x7265666572ull /* no file system's device number */
 
 /* The places of one directory. */
 struct referral {
 	struct obj *o; /* referenced: the table then knows one object for the directory */
 	unsigned n;
-	uint8_t xdr[REFERRALS_MAX * 8 * SPEC_MAX]; /* fs_locations4 */
+	uint8_t xdr[REFERRALS_MAX * 8 * PLACE_MAX]; /* fs_locations4 */
 	uint32_t len;
 };
 
@@ -30,66 +30,21 @@ struct referrals {
 
 /* A spec in parts. */
 struct spec {
-	char path[SPEC_MAX], server[SPEC_MAX], export[SPEC_MAX];
+	char path[PLACE_MAX];
+	struct place at;
 };
-
-/* Calls fn for each name of path until fn fails. Returns fn's last result, or 0. */
-static int each_name(
-	const char *path, int (*fn)(void *ctx, const char *name, size_t len), void *ctx)
-{
-	int r = 0;
-
-	while (*path && r == 0) {
-		size_t len = strcspn(path, "/");
-
-		if (len)
-			r = fn(ctx, path, len);
-		path += len;
-		path += strspn(path, "/");
-	}
-	return r;
-}
-
-/* ADDRESS:PORT becomes a universal address (RFC 5665), the one form with a port that fs_locations
- * has. */
-static int make_universal(char *server, size_t size)
-{
-	char *colon = strrchr(server, ':'), *end, host[SPEC_MAX];
-	bool six = server[0] == '[';
-	struct in6_addr a;
-	unsigned long port;
-	size_t len;
-
-	if (!colon || (six && colon[-1] != ']'))
-		return 0;
-	port = strtoul(colon + 1, &end, 10);
-	len = (size_t)(colon - server) - 2 * six;
-	memcpy(host, server + six, len);
-	host[len] = '\0';
-	if (*end || end == colon + 1 || port == 0 || port > 65535 ||
-		inet_pton(six ? AF_INET6 : AF_INET, host, &a) != 1)
-		return -1;
-	return snprintf(server, size, "%s.%lu.%lu", host, port >> 8, port & 255) < (int)size ? 0
-											     : -1;
-}
 
 static int parse(const char *text, struct spec *s, struct err *e)
 {
-	const char *equals = strchr(text, '='), *colon = equals ? strstr(equals, ":/") : NULL;
+	const char *equals = strchr(text, '=');
 
-	if (strlen(text) >= SPEC_MAX || text[0] != '/' || !colon || colon == equals + 1)
+	if (strlen(text) >= PLACE_MAX || text[0] != '/' || !equals || !place_is_one(equals + 1))
 		return err_set(e, ERR_USAGE,
 			"--refer %.300s: /PATH=SERVER:/EXPORT is wanted, such as "
 			"/archive=server2:/srv/archive",
 			text);
 	snprintf(s->path, sizeof(s->path), "%.*s", (int)(equals - text), text);
-	snprintf(s->server, sizeof(s->server), "%.*s", (int)(colon - equals - 1), equals + 1);
-	snprintf(s->export, sizeof(s->export), "%s", colon + 1);
-	if (make_universal(s->server, sizeof(s->server)))
-		return err_set(e, ERR_USAGE,
-			"--refer %.300s: a port needs an address in front, and lies in 1 to 65535",
-			text);
-	return 0;
+	return place_parse("--refer", text, equals + 1, &s->at, e);
 }
 
 struct walk {
@@ -115,31 +70,10 @@ static struct obj *find(struct obj_table *t, const char *path, int *error)
 {
 	struct walk w = {.t = t, .at = obj_root(t)};
 
-	*error = each_name(path, walk_name, &w);
+	*error = place_each_name(path, walk_name, &w);
 	if (!*error && !S_ISDIR(w.at->type))
 		*error = -ENOTDIR;
 	return *error ? obj_unref(t, w.at) : w.at;
-}
-
-static int count_name(void *ctx, const char *name, size_t len)
-{
-	++*(uint32_t *)ctx;
-	return 0;
-}
-
-static int put_name(void *ctx, const char *name, size_t len)
-{
-	xdr_put_opaque(ctx, name, (uint32_t)len);
-	return 0;
-}
-
-static void put_path(struct xdr_out *x, const char *path)
-{
-	uint32_t n = 0;
-
-	each_name(path, count_name, &n);
-	xdr_put_u32(x, n);
-	each_name(path, put_name, x);
 }
 
 /* The referral of o, which *r gets if there is none. */
@@ -154,7 +88,7 @@ static struct referral *referral_of(struct referrals *r, struct obj *o, const ch
 	if (!one)
 		return NULL;
 	xdr_out_init(&x, one->xdr, sizeof(one->xdr));
-	put_path(&x, path);
+	place_put_path(&x, path);
 	xdr_put_u32(&x, 0);
 	one->len = (uint32_t)x.len;
 	one->o = obj_ref(r->objs, o);
@@ -170,12 +104,12 @@ static void add_place(struct referral *one, const char *path, const struct spec 
 	one->n++;
 	/* the path, the number of places, and those before stay as they are */
 	xdr_out_init(&x, one->xdr, sizeof(one->xdr));
-	put_path(&x, path);
+	place_put_path(&x, path);
 	xdr_put_u32(&x, one->n);
 	xdr_out_init(&x, one->xdr + one->len, sizeof(one->xdr) - one->len);
 	xdr_put_u32(&x, 1);
-	xdr_put_opaque(&x, s->server, (uint32_t)strlen(s->server));
-	put_path(&x, s->export);
+	xdr_put_opaque(&x, s->at.server, (uint32_t)strlen(s->at.server));
+	place_put_path(&x, s->at.export);
 	one->len += (uint32_t)x.len;
 }
 

@@ -133,6 +133,11 @@ static int open_serve(
 		if (!sv->referrals)
 			return -1;
 	}
+	if (o->nreplicas) {
+		sv->replicas = replicas_new(o->replica, o->nreplicas, o->read_only, e);
+		if (!sv->replicas)
+			return -1;
+	}
 	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
@@ -140,7 +145,8 @@ static int open_serve(
 	 * each first WRITE, also of the client that has the delegation. */
 	if (!sv->devices)
 		deleg_use_leases(sv->state.delegs, SIGRTMIN);
-	sv->state.grace = grace_new(o->lease_s);
+	/* clients leave a server that has been silent for a lease time (nfs4_replication.h) */
+	sv->state.grace = grace_new(o->nformer ? 2 * o->lease_s : o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
 
@@ -158,6 +164,7 @@ static void close_serve(struct serve *sv)
 	answers_free(sv->answers);
 	fdcache_free(sv->fds);
 	referrals_free(sv->referrals);
+	replicas_free(sv->replicas);
 	obj_table_free(sv->objs);
 	idmap_free(sv->idmap);
 	mem_pool_free(sv->pool);

@@ -32,6 +32,8 @@ enum {
 	OPT_KEY,
 	OPT_REFER,
 	OPT_TAKES_OVER,
+	OPT_REPLICA,
+	OPT_COPY,
 	OPT_REGISTER,
 	OPT_DOMAIN,
 	OPT_USERS,
@@ -60,6 +62,8 @@ static const struct option longopts[] = {
 	{"handle-key", required_argument, NULL, OPT_KEY},
 	{"refer", required_argument, NULL, OPT_REFER},
 	{"takes-over", required_argument, NULL, OPT_TAKES_OVER},
+	{"replica", required_argument, NULL, OPT_REPLICA},
+	{"copy", required_argument, NULL, OPT_COPY},
 	{"register", no_argument, NULL, OPT_REGISTER},
 	{"idmap_domain", required_argument, NULL, OPT_DOMAIN},
 	{"allow-users", required_argument, NULL, OPT_USERS},
@@ -119,6 +123,12 @@ void serve_options_usage(void)
 	       "  --idmap_domain NAME  the domain of owners that clients name (user@NAME)\n"
 	       "  --refer /PATH=SERVER:/EXPORT\n"
 	       "                       send NFSv4 clients of the directory PATH to another server\n"
+	       "  --replica SERVER:/EXPORT\n"
+	       "                       name a server of the same directory, at which clients may "
+	       "go "
+	       "on\n"
+	       "  --copy SERVER:/EXPORT\n"
+	       "                       the same for a copy that is never changed, for reading\n"
 	       "  --takes-over ADDR:PORT\n"
 	       "                       let the clients of a former server there reclaim their "
 	       "state\n"
@@ -328,6 +338,14 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 			return err_set(e, ERR_USAGE, "--takes-over: more than %d addresses",
 				OPTIONS_MAX_LISTEN);
 		return resolve(&o->former[o->nformer++], "--takes-over", arg, e);
+	case OPT_REPLICA:
+	case OPT_COPY:
+		if (o->nreplicas == REPLICAS_MAX)
+			return err_set(e, ERR_USAGE, "--replica and --copy: more than %u places",
+				REPLICAS_MAX);
+		o->replica[o->nreplicas++] =
+			(struct replica_spec){.place = arg, .copy = opt == OPT_COPY};
+		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
 	case OPT_PNFS:

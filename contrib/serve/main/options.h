@@ -12,6 +12,7 @@
 
 #include "contrib/serve/admit.h"
 #include "contrib/serve/export/referral.h"
+#include "contrib/serve/export/replicas.h"
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/devices.h"
 #include "transport/err.h"
@@ -41,6 +42,8 @@ struct options {
 	struct listen_at former[OPTIONS_MAX_LISTEN];
 	unsigned nrefer; /* --refer */
 	const char *refer[REFERRALS_MAX];
+	unsigned nreplicas; /* --replica, --copy */
+	struct replica_spec replica[REPLICAS_MAX];
 	struct log_choice log;
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */

@@ -22,6 +22,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "contrib/serve/export/replicas.h"
 #include "contrib/serve/ops/acl.h"
 #include "contrib/serve/ops/names.h"
 #include "contrib/serve/serve.h"
@@ -122,6 +123,11 @@ struct nfs4_bitmap attr_supported(const struct serve *sv, uint32_t minor)
 
 	if (sv->devices)
 		nfs4_bit_set(&b, FATTR4_FS_LAYOUT_TYPES);
+	if (sv->replicas) {
+		nfs4_bit_set(&b, FATTR4_FS_LOCATIONS);
+		nfs4_bit_set(&b, FATTR4_FS_LOCATIONS_INFO);
+		nfs4_bit_set(&b, FATTR4_FS_STATUS);
+	}
 	return b;
 }
 
@@ -218,6 +224,18 @@ static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_att
 	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
 }
 
+/* The replicas are those of the exported file system. One that is mounted below has none. */
+static void fill_replicas(struct serve *sv, const struct obj *o, struct nfs4_attrs *a)
+{
+	if (!sv->replicas)
+		return;
+	replicas_attrs(sv->replicas, a);
+	if (o->id.dev == 0)
+		return;
+	a->fs_locations = a->fs_locations_info = (struct nfs4_opaque){NULL, 0};
+	a->fs_status.type = 0;
+}
+
 /* Support is a property of the file system: an object that cannot have user attributes reports the
  * root's value. */
 static bool has_xattrs(struct serve *sv, struct obj *o)
@@ -263,6 +281,7 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
 	fill_server(sv, f, a);
+	fill_replicas(sv, o, a);
 	/* An object that neither the kernel nor a search can find may be lost, but not while open.
 	 * The handle of a lost object gets NFS4ERR_STALE: clients then look names up again, and few
 	 * know FHEXPIRED. */

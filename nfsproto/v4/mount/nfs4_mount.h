@@ -63,11 +63,29 @@ struct nfs4_client {
 					 change attribute counts changes */
 	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
 	bool migrates;		      /* the option migration: nfs4_move.h */
-	bool read_plus;		      /* use READ_PLUS if the server has it */
+	/* the option replication, and a server that names replicas: nfs4_replication.h */
+	atomic_bool replicates;
+	bool read_only;			    /* constant with replicates: the option ro */
+	bool read_plus;			    /* use READ_PLUS if the server has it */
 	enum nfs_delegations delegs_wanted; /* the kind to ask for */
 	uint32_t clone_blksize;		    /* a power of two, or 0: try any alignment */
 	uint32_t layout_types;		    /* of the root's file system: bits 1 << layouttype4 */
 	struct nfs4_pnfs *_Atomic pnfs;	    /* nfs4_pnfs.h; NULL: data goes through the server */
+
+	struct {			     /* nfs4_replication.h: the state manager's */
+		struct nfs4_replicas *known; /* as the server of now has told them last, or NULL */
+		uint64_t ask_ns;	     /* when to ask for them next */
+		uint64_t heard_ns;	     /* when the server last gave a sign of life, */
+		uint64_t since_ns; /* and since when it owes one, as far as was seen; 0: does not */
+		uint64_t looked_ns; /* when that was last looked at */
+		uint64_t try_ns;    /* when to try the replicas next */
+		bool held;	    /* the log says why the mount stays */
+		bool arrived;	    /* at replica `at`, whose root has not been seen yet */
+		unsigned at;
+		char told[NFS4_WHERE_MAX];    /* the last places in the log */
+		struct sockaddr_storage home; /* with arrived: the address left */
+		socklen_t home_len;
+	} replica;
 
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */

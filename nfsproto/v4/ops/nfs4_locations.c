@@ -16,7 +16,6 @@
 #include "transport/log.h"
 #include "transport/quote.h"
 
-#define LIST_MAX 256u		 /* servers of a location, names of a path, locations */
 #define AGAIN_NS (60 * NFS4_SEC) /* before the same is said again */
 
 /* --- the attribute ------------------------------------------------------------------------- */
@@ -52,7 +51,7 @@ static void put_name(struct reader *r, const struct nfs_name *n)
 /* A path; NULL: no path of a directory. */
 static char *get_path(struct reader *r)
 {
-	uint32_t n = xdr_get_count(&r->x, LIST_MAX, 4);
+	uint32_t n = xdr_get_count(&r->x, NFS4_LOCATIONS_MAX, 4);
 	char *path = r->at;
 	struct nfs_name name;
 	bool good = true;
@@ -72,7 +71,7 @@ static char *get_path(struct reader *r)
 /* One fs_location4: a place for each of its servers. */
 static void get_location(struct reader *r)
 {
-	uint32_t servers = xdr_get_count(&r->x, LIST_MAX, 4);
+	uint32_t servers = xdr_get_count(&r->x, NFS4_LOCATIONS_MAX, 4);
 	unsigned before = r->places->n;
 	struct nfs_name name;
 	char *path;
@@ -105,7 +104,7 @@ int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out)
 	r.at = (char *)(p + 1);
 	xdr_in_init(&r.x, raw->data, raw->len);
 	p->root = get_path(&r);
-	n = xdr_get_count(&r.x, LIST_MAX, 8);
+	n = xdr_get_count(&r.x, NFS4_LOCATIONS_MAX, 8);
 	for (uint32_t i = 0; i < n && xdr_in_ok(&r.x); i++)
 		get_location(&r);
 	rc = xdr_in_done(&r.x) ? (int)p->n : -EBADMSG;
@@ -114,6 +113,120 @@ int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out)
 	else
 		free(p);
 	return rc;
+}
+
+/* --- replicas ------------------------------------------------------------------------------ */
+
+#define CLASSES                                                                                    \
+	(1u << FSLI4BX_CLSIMUL | 1u << FSLI4BX_CLHANDLE | 1u << FSLI4BX_CLFILEID |                 \
+		1u << FSLI4BX_CLWRITEVER | 1u << FSLI4BX_CLCHANGE | 1u << FSLI4BX_CLREADDIR)
+/* of a copy that is never changed, and never written */
+#define CLASSES_FIXED (1u << FSLI4BX_CLHANDLE | 1u << FSLI4BX_CLFILEID | 1u << FSLI4BX_CLREADDIR)
+
+static void take_replica(struct reader *r, struct nfs4_replicas *to, const struct nfs4_replica *one)
+{
+	uint8_t flags = one->info[FSLI4BX_GFLAGS];
+
+	if (one->ninfo <= FSLI4BX_CLREADDIR)
+		return;
+	if (flags & FSLI4GF_CUR_REQ) {
+		to->have_here = true;
+		memcpy(to->here, one->info, sizeof(to->here));
+		return;
+	}
+	if (flags & (FSLI4GF_ABSENT | FSLI4GF_GOING) || !is_plain(&one->server) ||
+		to->n == NFS_PLACES_MAX)
+		return;
+	memcpy(to->of[to->n].info, one->info, sizeof(one->info));
+	to->of[to->n++].at.server = r->at;
+	put_name(r, &one->server);
+	*r->at++ = '\0';
+}
+
+/* One fs_locations_item4. */
+static void get_item(struct reader *r, struct nfs4_replicas *to, bool substitutes)
+{
+	uint32_t servers = xdr_get_count(&r->x, NFS4_LOCATIONS_MAX, 12);
+	unsigned before = to->n;
+	struct nfs4_replica one;
+	char *path;
+
+	for (uint32_t i = 0; i < servers && !nfs4_get_replica(&r->x, &one); i++)
+		take_replica(r, to, &one);
+	path = get_path(r);
+	for (unsigned i = before; i < to->n; i++)
+		to->of[i].at.path = path;
+	if (!path || (substitutes && strstr(path, "${")))
+		to->n = before;
+}
+
+int nfs4_replicas_get(const struct nfs4_opaque *raw, struct nfs4_replicas **out)
+{
+	struct nfs4_replicas *to = calloc(1, sizeof(*to) + raw->len + 2);
+	struct reader r = {.places = NULL};
+	uint32_t n, flags;
+	int32_t valid;
+
+	*out = NULL;
+	if (!to)
+		return -ENOMEM;
+	r.at = (char *)(to + 1);
+	xdr_in_init(&r.x, raw->data, raw->len);
+	flags = xdr_get_u32(&r.x);
+	valid = (int32_t)xdr_get_u32(&r.x);
+	to->valid_s = valid > 0 ? (uint32_t)valid : 0;
+	get_path(&r);
+	n = xdr_get_count(&r.x, NFS4_LOCATIONS_MAX, 8);
+	for (uint32_t i = 0; i < n && xdr_in_ok(&r.x); i++)
+		get_item(&r, to, flags & FSLI4IF_VAR_SUB);
+	if (!xdr_in_done(&r.x)) {
+		free(to);
+		return -EBADMSG;
+	}
+	*out = to;
+	return 0;
+}
+
+bool nfs4_replica_suits(const struct nfs4_replicas *r, unsigned i, bool read_only)
+{
+	bool fixed = read_only && r->status == STATUS4_FIXED;
+	unsigned classes = fixed ? CLASSES_FIXED : CLASSES;
+
+	if (!r->have_here || (!read_only && !(r->of[i].info[FSLI4BX_GFLAGS] & FSLI4GF_WRITABLE)))
+		return false;
+	for (unsigned at = FSLI4BX_CLSIMUL; at <= FSLI4BX_CLREADDIR; at++)
+		if (classes >> at & 1 && r->of[i].info[at] != r->here[at])
+			return false;
+	return true;
+}
+
+/* Lower is better: first the rank, then the order within the rank. */
+static unsigned preference(const struct nfs4_replicas *r, unsigned i, bool read_only)
+{
+	const uint8_t *info = r->of[i].info;
+
+	return read_only ? info[FSLI4BX_READRANK] << 8 | info[FSLI4BX_READORDER]
+			 : info[FSLI4BX_WRITERANK] << 8 | info[FSLI4BX_WRITEORDER];
+}
+
+unsigned nfs4_replicas_order(
+	const struct nfs4_replicas *r, bool read_only, unsigned order[NFS_PLACES_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		unsigned at = n;
+
+		if (!nfs4_replica_suits(r, i, read_only))
+			continue;
+		for (; at > 0 &&
+			preference(r, order[at - 1], read_only) > preference(r, i, read_only);
+			at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+		n++;
+	}
+	return n;
 }
 
 /* --- asking for the place ------------------------------------------------------------------ */
@@ -171,6 +284,35 @@ void nfs4_put_op_locations(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 			nfs4_comp_lookup(k, &name);
 	}
 	nfs4_comp_getattr(k, &want);
+}
+
+void nfs4_put_op_replicas(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_bitmap want =
+		nfs4_bits(FATTR4_LEASE_TIME, FATTR4_FS_STATUS, FATTR4_FS_LOCATIONS_INFO, -1);
+
+	nfs4_comp_putfh(k, &c->base.root);
+	nfs4_comp_getattr(k, &want);
+}
+
+enum nfs_outcome nfs4_get_op_replicas(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_attrs a;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_getattr(r, &a);
+	if (rc)
+		return nfs4_outcome(op, rc);
+	s->u.replicas.lease_s = nfs4_bit(&a.mask, FATTR4_LEASE_TIME) ? a.lease_time : 0;
+	s->u.replicas.list = NULL;
+	if (nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS_INFO))
+		nfs4_replicas_get(&a.fs_locations_info, &s->u.replicas.list);
+	if (s->u.replicas.list && nfs4_bit(&a.mask, FATTR4_FS_STATUS))
+		s->u.replicas.list->status = a.fs_status.type;
+	return NFS_DONE;
 }
 
 /* Results up to the attribute's. */

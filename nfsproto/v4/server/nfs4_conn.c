@@ -5,11 +5,15 @@
  */
 #include "nfsproto/v4/server/nfs4_conn.h"
 
+#include <netinet/in.h>
+#include <string.h>
+
 #include "nfsproto/common/nfs_address.h"
 #include "nfsproto/common/nfs_connect.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
+#include "transport/clock.h"
 
 static void tell_users_locked(struct nfs4_server *srv, enum nfs_connection what)
 	REQUIRES(srv->cb.lock)
@@ -184,9 +188,11 @@ void nfs4_conn_free_all(struct nfs4_server *srv)
 		nfs4_conn_drop(srv);
 }
 
-/* Can a be connected to? */
-static bool is_reachable(const struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
-	const char *host, struct err *e)
+/* --- other servers ---------------------------------------------------------------------------- */
+
+/* A connection to a, for a question; NULL with *e set. */
+static struct rpc_client *probe(const struct nfs4_server *srv, const struct dial_addr *a,
+	unsigned ms, const char *host, struct err *e)
 {
 	struct rpc_client_params rp = {
 		.proto = srv->rp.proto,
@@ -201,30 +207,147 @@ static bool is_reachable(const struct nfs4_server *srv, const struct dial_addr *
 		.inline_size = srv->rp.inline_size,
 		.crc = srv->rp.crc,
 	};
-	struct rpc_client *rpc = rpc_client_new(&rp, e);
 
-	rpc_client_free(rpc);
-	return rpc;
+	return rpc_client_new(&rp, e);
 }
 
-int nfs4_conn_redirect(
-	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e)
+/* A call of the null procedure. */
+struct null_call {
+	struct rpc_call call;
+	struct mutex lock;
+	pthread_cond_t ended;
+	bool done GUARDED_BY(lock);
+	int error GUARDED_BY(lock);
+};
+
+static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct null_call *n = call->ctx;
+
+	mutex_lock(&n->lock);
+	n->done = true;
+	n->error = error;
+	pthread_cond_signal(&n->ended);
+	mutex_unlock(&n->lock);
+}
+
+/* Runs the call, which has been made ready, and waits at most ms for the answer. */
+static bool null_answered(struct null_call *n, unsigned ms)
+{
+	struct timespec t = clock_timespec(clock_ns() + ms * NFS4_MSEC);
+	bool answered;
+
+	if (rpc_call_submit(&n->call))
+		return false;
+	mutex_lock(&n->lock);
+	while (!n->done && cond_timedwait(&n->ended, &n->lock, &t) == 0)
+		;
+	if (!n->done) {
+		mutex_unlock(&n->lock);
+		rpc_call_cancel(&n->call);
+		mutex_lock(&n->lock);
+		while (!n->done)
+			cond_wait(&n->ended, &n->lock);
+	}
+	answered = n->error == 0;
+	mutex_unlock(&n->lock);
+	return answered;
+}
+
+/* Does the server at the other end of rpc answer within ms? */
+static bool is_answering(struct rpc_client *rpc, unsigned ms)
+{
+	struct null_call n = {.done = false};
+	bool answered;
+
+	if (rpc_call_init(&n.call, rpc, 0))
+		return false;
+	mutex_init(&n.lock);
+	clock_cond_init(&n.ended);
+	n.call.proc = NFS4_PROC_NULL;
+	n.call.done = null_done;
+	n.call.ctx = &n;
+	answered = null_answered(&n, ms);
+	rpc_call_finish(&n.call);
+	pthread_cond_destroy(&n.ended);
+	mutex_destroy(&n.lock);
+	return answered;
+}
+
+/* Can a be connected to? asks: does its server answer, too? */
+static bool is_reachable(const struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
+	const char *host, bool asks, struct err *e)
+{
+	struct rpc_client *rpc = probe(srv, a, ms, host, e);
+	bool good = rpc && (!asks || is_answering(rpc, ms));
+
+	if (rpc && !good)
+		err_set(e, ERR_UNREACHABLE, "%s does not answer", host);
+	rpc_client_free(rpc);
+	return good;
+}
+
+/* Does a connection go to a, port included? */
+static bool is_at(const struct nfs4_server *srv, const struct dial_addr *a)
+{
+	for (unsigned i = 0; i < srv->nconns; i++)
+		if (!memcmp(&srv->conn[i].to, &a->ss, a->len))
+			return true;
+	return false;
+}
+
+void nfs4_conn_go(struct nfs4_server *srv, const struct dial_addr *to)
+{
+	for (unsigned i = 0; i < srv->nconns; i++) {
+		srv->conn[i].to = to->ss;
+		srv->conn[i].other = false;
+		rpc_client_redirect(srv->conn[i].rpc, to);
+	}
+	srv->rp.peer = to->ss; /* a successor connects there (nfs_client_peer()) */
+	srv->rp.peer_len = to->len;
+}
+
+/* leaves: not to an address of now, and only to a server that answers. */
+static int redirect(struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms,
+	bool leaves, struct err *e)
 {
 	struct dial_addr a[DIAL_ADDRS_MAX];
 	unsigned n = nfs_address_find(
 		host, AF_UNSPEC, port ? port : nfs_usual_port(srv->rp.proto), a, e);
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!is_reachable(srv, &a[i], ms, host, e))
-			continue;
-		for (unsigned k = 0; k < srv->nconns; k++) {
-			srv->conn[k].to = a[i].ss;
-			srv->conn[k].other = false;
-			rpc_client_redirect(srv->conn[k].rpc, &a[i]);
+		if (leaves && is_at(srv, &a[i]))
+			err_set(e, ERR_UNREACHABLE, "%s is the server of now", host);
+		else if (is_reachable(srv, &a[i], ms, host, leaves, e)) {
+			nfs4_conn_go(srv, &a[i]);
+			return 0;
 		}
-		srv->rp.peer = a[i].ss; /* a successor connects there (nfs_client_peer()) */
-		srv->rp.peer_len = a[i].len;
-		return 0;
 	}
 	return -1;
+}
+
+int nfs4_conn_redirect(
+	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e)
+{
+	return redirect(srv, host, port, ms, false, e);
+}
+
+int nfs4_conn_leave(
+	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e)
+{
+	return redirect(srv, host, port, ms, true, e);
+}
+
+bool nfs4_conn_refused(struct nfs4_server *srv, unsigned ms)
+{
+	for (unsigned i = 0; i < srv->nconns; i++) {
+		bool six = srv->conn[i].to.ss_family == AF_INET6;
+		struct dial_addr a = {.ss = srv->conn[i].to,
+			.len = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in)};
+		struct err e = {.kind = ERR_NONE};
+
+		if (is_reachable(srv, &a, ms, srv->name, false, &e) || e.kind != ERR_REFUSED)
+			return false;
+	}
+	return true;
 }

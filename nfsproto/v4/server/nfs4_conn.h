@@ -31,5 +31,13 @@ void nfs4_conn_free_all(struct nfs4_server *srv);
  * to the session. -1 with *e set: there is no such address, and nothing has changed. */
 int nfs4_conn_redirect(
 	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
+/* The same for another server than the one that the connections go to, and one that answers the
+ * null procedure. */
+int nfs4_conn_leave(
+	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
+/* Has all connections go to `to`, whether or not there is a server. */
+void nfs4_conn_go(struct nfs4_server *srv, const struct dial_addr *to);
+/* Does no program listen at any address that the connections go to? At most ms for each. */
+bool nfs4_conn_refused(struct nfs4_server *srv, unsigned ms);
 
 #endif

@@ -15,6 +15,9 @@ struct nfs4_server;
 
 #define NFS4_KF_CACHE 1u /* sa_cachethis: a second execution would not be the same */
 #define NFS4_KF_NOSEQ 2u /* goes without SEQUENCE and slot */
+/* changes files or names, if the op asks for a change: nfs4_slots_changing_locked() */
+#define NFS4_KF_CHANGES 4u
+#define NFS4_KF_ONCE	(NFS4_KF_CACHE | NFS4_KF_CHANGES)
 /* -EOPNOTSUPP where the minor version or the server lacks op, one of NFSv4.2 */
 #define NFS4_KF_NEEDS(op)     ((op) << 8)
 #define NFS4_KF_NEEDED(flags) ((flags) >> 8)
@@ -25,31 +28,31 @@ struct nfs4_server;
 #define NFS4_TYPE_KINDS(KIND)                                                                      \
 	KIND(NFS_LOOKUP, "LOOKUP", 0, lookup)                                                      \
 	KIND(NFS_GETATTR, "GETATTR", 0, getattr)                                                   \
-	KIND(NFS_SETATTR, "SETATTR", NFS4_KF_CACHE, setattr)                                       \
+	KIND(NFS_SETATTR, "SETATTR", NFS4_KF_ONCE, setattr)                                        \
 	KIND(NFS_ACCESS, "ACCESS", 0, access)                                                      \
 	KIND(NFS_READLINK, "READLINK", 0, readlink)                                                \
-	KIND(NFS_OPEN, "OPEN", NFS4_KF_CACHE, open)                                                \
+	KIND(NFS_OPEN, "OPEN", NFS4_KF_ONCE, open)                                                 \
 	KIND(NFS_CLOSE, "CLOSE", NFS4_KF_CACHE, close)                                             \
 	KIND(NFS_READ, "READ", 0, read)                                                            \
-	KIND(NFS_WRITE, "WRITE", 0, write)                                                         \
+	KIND(NFS_WRITE, "WRITE", NFS4_KF_CHANGES, write)                                           \
 	KIND(NFS_COMMIT, "COMMIT", 0, commit)                                                      \
-	KIND(NFS_CREATE, "CREATE", NFS4_KF_CACHE, create)                                          \
-	KIND(NFS_REMOVE, "REMOVE", NFS4_KF_CACHE, remove)                                          \
-	KIND(NFS_RENAME, "RENAME", NFS4_KF_CACHE, rename)                                          \
-	KIND(NFS_LINK, "LINK", NFS4_KF_CACHE, link)                                                \
+	KIND(NFS_CREATE, "CREATE", NFS4_KF_ONCE, create)                                           \
+	KIND(NFS_REMOVE, "REMOVE", NFS4_KF_ONCE, remove)                                           \
+	KIND(NFS_RENAME, "RENAME", NFS4_KF_ONCE, rename)                                           \
+	KIND(NFS_LINK, "LINK", NFS4_KF_ONCE, link)                                                 \
 	KIND(NFS_READDIR, "READDIR", 0, readdir)                                                   \
 	KIND(NFS_STATFS, "STATFS", 0, statfs)                                                      \
 	KIND(NFS_LOCK, "LOCK", NFS4_KF_CACHE, lock)                                                \
 	KIND(NFS_LOCKT, "LOCKT", 0, lockt)                                                         \
 	KIND(NFS_SEEK, "SEEK", NFS4_KF_NEEDS(OP_SEEK), seek)                                       \
-	KIND(NFS_ALLOCATE, "ALLOCATE", 0, allocate)                                                \
-	KIND(NFS_COPY, "COPY", 0, copy)                                                            \
+	KIND(NFS_ALLOCATE, "ALLOCATE", NFS4_KF_CHANGES, allocate)                                  \
+	KIND(NFS_COPY, "COPY", NFS4_KF_CHANGES, copy)                                              \
 	KIND(NFS_GETXATTR, "GETXATTR", 0, getxattr)                                                \
-	KIND(NFS_SETXATTR, "SETXATTR", NFS4_KF_CACHE, setxattr)                                    \
+	KIND(NFS_SETXATTR, "SETXATTR", NFS4_KF_ONCE, setxattr)                                     \
 	KIND(NFS_LISTXATTR, "LISTXATTRS", 0, listxattr)                                            \
-	KIND(NFS_REMOVEXATTR, "REMOVEXATTR", NFS4_KF_CACHE, removexattr)                           \
+	KIND(NFS_REMOVEXATTR, "REMOVEXATTR", NFS4_KF_ONCE, removexattr)                            \
 	KIND(NFS_GETACL, "GETATTR of an ACL", 0, getacl)                                           \
-	KIND(NFS_SETACL, "SETATTR of an ACL", NFS4_KF_CACHE, setacl)
+	KIND(NFS_SETACL, "SETATTR of an ACL", NFS4_KF_ONCE, setacl)
 
 #define NFS4_OWN_KINDS(KIND, SERVER_KIND)                                                          \
 	/* the new object, if CREATE's reply lacked it */                                          \
@@ -59,7 +62,7 @@ struct nfs4_server;
 	/* the attributes after SETATTR, OPEN or LINK, if the reply lacked them */                 \
 	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, getattr_after)                     \
 	/* attributes that an exclusive OPEN could not set */                                      \
-	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, open_setattr)               \
+	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_ONCE, open_setattr)                \
 	/* may be repeated, and is too large for the reply cache */                                \
 	KIND(NFS4_K_OPEN_READ, "OPEN with READ", 0, open)                                          \
 	KIND(NFS4_K_OPEN_UNDO, "CLOSE after a failed OPEN", NFS4_KF_CACHE, open_undo)              \
@@ -69,16 +72,16 @@ struct nfs4_server;
 	KIND(NFS4_K_LOCKU, "LOCKU", NFS4_KF_CACHE, locku)                                          \
 	KIND(NFS4_K_LOCK_FREE, "FREE_STATEID of a lock-owner", NFS4_KF_CACHE, lock_free)           \
 	/* the first attempt at an NFS_COPY */                                                     \
-	KIND(NFS4_K_CLONE, "CLONE", 0, clone)                                                      \
+	KIND(NFS4_K_CLONE, "CLONE", NFS4_KF_CHANGES, clone)                                        \
 	/* an NFS_COPY that the server carries out by itself */                                    \
 	KIND(NFS4_K_OFFLOAD_STATUS, "OFFLOAD_STATUS", 0, offload_status)                           \
 	/* after an NFS_COPY that is no longer wanted */                                           \
 	KIND(NFS4_K_OFFLOAD_CANCEL, "OFFLOAD_CANCEL", 0, offload_cancel)                           \
 	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, read_plus)                                          \
-	KIND(NFS4_K_APPEND, "WRITE at the end", NFS4_KF_CACHE, append)                             \
-	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_CACHE, write)                          \
+	KIND(NFS4_K_APPEND, "WRITE at the end", NFS4_KF_ONCE, append)                              \
+	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_ONCE, write)                           \
 	/* of a WRITE that data servers have carried out */                                        \
-	KIND(NFS4_K_LAYOUTCOMMIT, "LAYOUTCOMMIT", 0, layoutcommit)                                 \
+	KIND(NFS4_K_LAYOUTCOMMIT, "LAYOUTCOMMIT", NFS4_KF_CHANGES, layoutcommit)                   \
 	/* from here on: the back end's own, see struct nfs4_sync */                               \
 	SERVER_KIND(NFS4_K_SEQUENCE, "SEQUENCE", 0, sequence)                                      \
 	KIND(NFS4_K_DELEGRETURN, "DELEGRETURN", NFS4_KF_CACHE, delegreturn)                        \
@@ -95,6 +98,7 @@ struct nfs4_server;
 	KIND(NFS4_K_WALK, "LOOKUP of the export", 0, walk)                                         \
 	/* also an op that was answered NFS4ERR_MOVED */                                           \
 	KIND(NFS4_K_LOCATIONS, "GETATTR of the locations", 0, locations)                           \
+	KIND(NFS4_K_REPLICAS, "GETATTR of the replicas", 0, replicas)                              \
 	KIND(NFS4_K_FSINFO, "GETATTR of the export", 0, fsinfo)                                    \
 	KIND(NFS4_K_REOPEN, "OPEN anew", NFS4_KF_CACHE, reopen)                                    \
 	KIND(NFS4_K_REDELEG, "OPEN of what is delegated anew", NFS4_KF_CACHE, redeleg)             \

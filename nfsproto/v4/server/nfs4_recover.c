@@ -18,8 +18,28 @@
 #define BIND_MS	    2000u  /* likewise, to bind one of several connections */
 #define PROVE_MAX_S 60u	   /* between two looks at the server behind an address */
 #define STEP_MS	    60000u /* most time for one step before the next attempt */
+#define LEAVE_MS    10000u /* the same, for a server that may be left */
 #define RETRY_NS    (1 * NFS4_SEC)
 #define PUMP_NS	    (50 * NFS4_MSEC) /* cancelled and delayed ops wait no longer than so */
+
+/* Most time for one step. A server that a user may leave is not waited for for long. */
+static unsigned step_ms(const struct nfs4_server *srv)
+{
+	return srv->may_leave ? LEAVE_MS : STEP_MS;
+}
+
+/* Does a user have the connections go to another server, because this one is silent? */
+static bool leaves(struct nfs4_server *srv)
+{
+	struct nfs4_user *u = NULL;
+	bool left = false;
+
+	while (srv->may_leave && !left && (u = nfs4_state_visit(srv, u)))
+		left = u->up->leave && u->up->leave(u, clock_ns());
+	if (left)
+		nfs4_state_visit_end(srv);
+	return left;
+}
 
 bool nfs4_recover_undecided(uint32_t status)
 {
@@ -60,8 +80,9 @@ bool nfs4_recover_pause(struct nfs4_server *srv, uint64_t ns)
 
 /* --- session and client ID ----------------------------------------------------------------- */
 
-/* Waits behind the closed gate until no request is under way. False: the thread is to stop. */
-static bool drain(struct nfs4_server *srv)
+/* Waits behind the closed gate until no request is under way. False: the thread is to stop. *left:
+ * a user has left the server meanwhile. */
+static bool drain(struct nfs4_server *srv, bool *left)
 {
 	bool stop;
 
@@ -80,6 +101,7 @@ static bool drain(struct nfs4_server *srv)
 		if (due)
 			nfs4_task_start(due);
 		nfs4_task_pump(srv);
+		*left |= leaves(srv);
 		mutex_lock(&srv->slots.lock);
 	}
 	stop = srv->stop_thread;
@@ -97,12 +119,12 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 	if (*todo & NFS4_TODO_DESTROY) {
 		/* Also a session that the server has called bad: if the session exists after all,
 		 * the server would later refuse to destroy the client ID. */
-		nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, STEP_MS);
+		nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, step_ms(srv));
 		*todo &= ~NFS4_TODO_DESTROY;
 	}
 	if (*todo & NFS4_TODO_CLIENT) {
 		nfs4_state_set(srv, NFS4_S_CLIENT_ID);
-		rc = nfs4_sync_exchange_id(srv, &s, STEP_MS);
+		rc = nfs4_sync_exchange_id(srv, &s, step_ms(srv));
 		if (rc)
 			return rc;
 		if (!srv->confirmed || before != srv->clientid)
@@ -110,7 +132,7 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 		*todo &= ~NFS4_TODO_CLIENT;
 	}
 	nfs4_state_set(srv, NFS4_S_SESSION);
-	rc = nfs4_sync_create_session(srv, &s, STEP_MS);
+	rc = nfs4_sync_create_session(srv, &s, step_ms(srv));
 	if (rc && (s.status == NFS4ERR_STALE_CLIENTID || s.status == NFS4ERR_SEQ_MISORDERED))
 		*todo |= NFS4_TODO_CLIENT;
 	return rc;
@@ -129,7 +151,7 @@ static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
 	nfs4_state_set(srv, NFS4_S_RECLAIM);
 	while ((u = nfs4_state_visit(srv, u)))
 		u->up->reclaim(u);
-	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS)) != 0 &&
+	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, step_ms(srv))) != 0 &&
 		s.status == NFS4ERR_DELAY)
 		if (!nfs4_recover_pause(srv, RETRY_NS))
 			return false;
@@ -143,15 +165,24 @@ static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
 
 bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 {
-	bool reclaim = todo & NFS4_TODO_CLIENT;
+	bool reclaim, left = false;
 	uint64_t wait = 50 * NFS4_MSEC;
 
 	nfs4_state_set(srv, NFS4_S_DRAINING);
-	if (!drain(srv))
+	if (!drain(srv, &left))
 		return false;
+	if (left)
+		todo = (todo & ~NFS4_TODO_DESTROY) | NFS4_TODO_CLIENT;
+	reclaim = todo & NFS4_TODO_CLIENT;
 	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv, &todo))) {
 		if (!nfs4_recover_pause(srv, wait))
 			return false;
+		if (leaves(srv)) {
+			todo = (todo & ~NFS4_TODO_DESTROY) | NFS4_TODO_CLIENT;
+			reclaim = true;
+			wait = 50 * NFS4_MSEC;
+			continue;
+		}
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
 	}
 	mutex_lock(&srv->slots.lock);
@@ -167,7 +198,7 @@ bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
  * take another. The state manager has other work. */
 static unsigned bind_ms(const struct nfs4_server *srv)
 {
-	return srv->nconns > 1 ? BIND_MS : STEP_MS;
+	return srv->nconns > 1 ? BIND_MS : step_ms(srv);
 }
 
 /* conn is to be bound later, and held back until then. */
@@ -300,7 +331,7 @@ static uint32_t probe_once(struct nfs4_server *srv, struct nfs4_slot *slot, uint
 	slot->seq = seq;
 	mutex_unlock(&srv->slots.lock);
 	s.op.slot = slot;
-	rc = nfs4_sync_run(srv, &s, NFS4_K_SEQUENCE, STEP_MS);
+	rc = nfs4_sync_run(srv, &s, NFS4_K_SEQUENCE, step_ms(srv));
 	return rc == 0 ? NFS4_OK : s.status ? s.status : NFS4ERR_DELAY;
 }
 

@@ -99,6 +99,7 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 	if (p->pnfs)
 		srv->roles |= EXCHGID4_FLAG_USE_PNFS_MDS;
 	srv->conns_wanted = connections(p);
+	srv->may_leave = p->replication;
 	return srv;
 }
 

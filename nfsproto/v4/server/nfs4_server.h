@@ -189,7 +189,10 @@ struct nfs4_server {
 
 	struct nfs_op renew; /* SEQUENCE alone */
 	atomic_uint_least64_t
-		renewed_ns;	 /* when the request was sent that last renewed the lease */
+		renewed_ns; /* when the request was sent that last renewed the lease */
+	/* when a call outside of the session was last answered, such as EXCHANGE_ID; 0: never */
+	atomic_uint_least64_t heard_ns;
+	bool may_leave;		 /* constant: a user may go on at another server (nfs4_user.h) */
 	atomic_bool lease_moved; /* SEQUENCE: a file system with state of ours has moved */
 	atomic_bool revoking;	 /* changes under slots.lock: NFS4_TODO_REVOKED is not done yet */
 	atomic_uint_least64_t next_owner; /* open-owners and lock-owners of all users */

@@ -111,6 +111,14 @@ bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slo
 	return true;
 }
 
+bool nfs4_slots_changing_locked(const struct nfs4_slots *s)
+{
+	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++)
+		if (s->slot[i].changes && (test_bit(s->busy, i) || s->slot[i].doubtful))
+			return true;
+	return false;
+}
+
 uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s)
 {
 	for (unsigned w = WORDS; w-- > 0;)

@@ -45,6 +45,9 @@ struct nfs4_slot {
 	bool doubtful;
 	struct nfs_op *op; /* the op that has the slot; NULL: none */
 	uint64_t sent_ns;  /* when the request under way was sent; for the op that has the slot */
+	/* the last request changes files or names; while the slot is busy or doubtful: unanswered
+	 */
+	bool changes;
 };
 
 struct nfs4_slots {
@@ -80,6 +83,9 @@ uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s) REQUIRES(s->lock)
  * the caller must start requests that wait. */
 bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target)
 	REQUIRES(s->lock);
+
+/* May the server, as far as answers tell, execute a request that changes files or names? */
+bool nfs4_slots_changing_locked(const struct nfs4_slots *s) REQUIRES(s->lock);
 
 /* Makes a doubtful slot BUSY for finding out; false if the slot is not doubtful. */
 bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot)

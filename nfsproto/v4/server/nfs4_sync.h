@@ -21,6 +21,7 @@ struct nfs4_getdeviceinfo;
 struct nfs4_layoutget;
 struct nfs4_layoutreturn;
 struct nfs4_lockctx;
+struct nfs4_replicas;
 
 struct nfs4_sync {
 	struct nfs_op op;
@@ -45,6 +46,10 @@ struct nfs4_sync {
 			struct nfs_attr attr;
 			struct nfs_places *places; /* NFS4_K_LOCATIONS: out, or NULL; free() */
 		} walk;
+		struct {			    /* NFS4_K_REPLICAS: out */
+			struct nfs4_replicas *list; /* NULL: not told; free() */
+			uint32_t lease_s;	    /* seconds; 0: not told */
+		} replicas;
 		struct nfs4_attrs fsinfo; /* mask, in: attributes to ask for; out: those that came
 					   */
 		struct {

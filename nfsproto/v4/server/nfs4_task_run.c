@@ -6,6 +6,7 @@
 #include "nfsproto/v4/server/nfs4_task_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -133,6 +134,13 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 	return nfs_failed(op, rc);
 }
 
+/* Does op's call change files or names? */
+static bool task_changes(const struct nfs_op *op)
+{
+	return nfs4_task_kind(op)->flags & NFS4_KF_CHANGES &&
+	       (op->be.v4.kind != NFS_OPEN || op->u.open.flags & (O_CREAT | O_TRUNC));
+}
+
 /* Takes a slot for op, if there is one. */
 static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool passes)
 	REQUIRES(s->lock)
@@ -140,8 +148,10 @@ static bool task_take_slot_locked(struct nfs4_slots *s, struct nfs_op *op, bool 
 	struct nfs4_slot *slot = nfs4_slots_take_locked(s, passes);
 
 	op->slot = slot;
-	if (slot)
+	if (slot) {
 		slot->op = op;
+		slot->changes = task_changes(op);
+	}
 	return slot;
 }
 
@@ -328,6 +338,8 @@ static void task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	if (more_slots)
 		nfs4_task_kick(srv);
 
+	if (error == 0 && !has_slot)
+		atomic_store_explicit(&srv->heard_ns, clock_ns(), memory_order_relaxed);
 	if (rc == 0 && has_slot) {
 		if (flagged)
 			nfs4_state_flags(srv, a.seq.status_flags, sent_ns);

@@ -41,6 +41,9 @@ struct nfs4_upcalls {
 	/* Does one thing that is due, if any: true. Otherwise lowers *next to the time when one
 	 * will be. */
 	bool (*poll)(struct nfs4_user *u, uint64_t now, uint64_t *next);
+	/* In the middle of a recovery, and each second or so: the server may be silent. True: the
+	 * user has had all connections go to another server. May be NULL. */
+	bool (*leave)(struct nfs4_user *u, uint64_t now);
 	/* The server has forgotten all state: the user establishes as much state as possible again.
 	 * The gate is closed. */
 	void (*reclaim)(struct nfs4_user *u);

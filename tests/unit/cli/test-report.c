@@ -52,6 +52,12 @@ static void fill_ops(struct report_ops *ops, const char *name)
 	assert_null(report_add(ops, "one too many"));
 }
 
+static void fill_server(struct report_path *p)
+{
+	memset(p->server, '%', sizeof(p->server) - 1); /* three bytes each */
+	p->server[sizeof(p->server) - 1] = 0;
+}
+
 static void fill(struct report *r)
 {
 	report_clear(r);
@@ -61,9 +67,11 @@ static void fill(struct report *r)
 	}
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		r->number[i] = UINT64_MAX - i;
-	for (r->npaths = 0; r->npaths < REPORT_PATHS; r->npaths++)
+	for (r->npaths = 0; r->npaths < REPORT_PATHS; r->npaths++) {
+		fill_server(&r->path[r->npaths]);
 		for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 			r->path[r->npaths].number[i] = UINT64_MAX - i - r->npaths;
+	}
 	fill_ops(r->requests, "A NAME");
 	fill_ops(r->operations, "");
 }
@@ -94,6 +102,8 @@ static void the_longest_answer_fits(void **state)
 	}
 	a.npaths = REPORT_PATHS;
 	memset(a.path, 0xff, sizeof(a.path));
+	for (unsigned i = 0; i < REPORT_PATHS; i++)
+		fill_server(&a.path[i]);
 	report_write(&a, &w);
 	assert_false(w.full);
 }
@@ -127,19 +137,21 @@ static void an_operation(void **state)
 
 static void a_connection(void **state)
 {
-	char line[] = "connection 1 2 3 4 5 6 7 8 9 10 11 of-a-later-version";
+	char line[] = "connection 1 2 3 4 5 6 7 8 9 10 11 a%20b of-a-later-version";
 
 	report_clear(&b);
 	assert_true(report_read(&b, line));
 	assert_int_equal(b.npaths, 1);
 	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 		assert_int_equal(b.path[0].number[i], i + 1);
+	assert_string_equal(b.path[0].server, "a b");
 	for (unsigned i = 1; i <= REPORT_PATHS; i++) {
 		char more[] = "connection 0 0 0 0 0 0 0 0 0 0 0";
 
 		assert_true(report_read(&b, more) == (i < REPORT_PATHS));
 	}
 	assert_int_equal(b.npaths, REPORT_PATHS);
+	assert_string_equal(b.path[1].server, ""); /* of an older version */
 	report_clear(&b);
 	assert_int_equal(b.npaths, 0);
 }

@@ -61,6 +61,7 @@ static void two_connections(void)
 	one[REPORT_PATH_CREDITS] = 64;
 	two[REPORT_PATH_CALLS] = 4;
 	two[REPORT_PATH_PULLED_UP] = 2048;
+	strcpy(report.path[0].server, "data.example 192.0.2.1:2049");
 }
 
 static void one_connection_is_not_listed(void **state)
@@ -79,9 +80,9 @@ static void several_connections_are_a_table(void **state)
 	print(stat_text);
 	has("\nconnections        calls replies     way credits time-outs reconnects  placed  "
 	    "copied"
-	    " exposed pulled up\n"
+	    " exposed pulled up  server\n"
 	    "1  up               1.2k       0       0      64         0          0       0       0"
-	    "       0         0\n"
+	    "       0         0  data.example 192.0.2.1:2049\n"
 	    "2  lost                4       0       0       0         0          0       0       0"
 	    "       0      2.0K\n");
 	has("\nserver  1 of 2 connections up; 1.2k calls, ");
@@ -94,7 +95,8 @@ static void several_connections_are_an_array(void **state)
 	has("\"connections\":2,\"connections_up\":1,");
 	has("\"each_connection\":[{\"up\":1,\"calls\":1230,\"replies\":0,\"under_way\":0,"
 	    "\"timeouts\":0,\"reconnects\":0,\"credits\":64,\"placed_bytes\":0,"
-	    "\"copied_bytes\":0,\"exposed_bytes\":0,\"pulled_up_bytes\":0},"
+	    "\"copied_bytes\":0,\"exposed_bytes\":0,\"pulled_up_bytes\":0,"
+	    "\"server\":\"data.example 192.0.2.1:2049\"},"
 	    "{\"up\":0,\"calls\":4,");
 	has("\"pulled_up_bytes\":2048}],\"requests\":{");
 }

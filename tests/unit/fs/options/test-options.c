@@ -322,6 +322,11 @@ static void options_of_nfs_carry_over(void **state)
 	assert_true(o.trunk_discovery && !o.notes);
 	assert_int_equal(WITH("trunkdiscovery,notrunkdiscovery"), 0);
 	assert_true(!o.trunk_discovery && !o.notes);
+	assert_false(o.replication);
+	assert_int_equal(WITH("replication"), 0);
+	assert_true(o.replication && !o.notes);
+	assert_int_equal(WITH("replication,noreplication"), 0);
+	assert_true(!o.replication && !o.notes);
 	assert_int_equal(WITH("sec=krb5:sys"), 0);
 	assert_non_null(strstr(o.notes, "sec=sys is used"));
 	assert_int_equal(WITH("write=wait"), 0);
@@ -425,6 +430,8 @@ static void options_without_effect_are_named(void **state)
 		{"soft,delay_connect", "option soft has no effect with delay_connect until"},
 		{"trunkdiscovery", "option trunkdiscovery has no effect with max_connect=1"},
 		{"trunkdiscovery,vers=3", "option trunkdiscovery has no effect with vers=3"},
+		{"replication,vers=3", "option replication has no effect with vers=3"},
+		{"vers=4.1,replication,ro", NULL},
 		{"bg,retry=2,soft", NULL},
 		{"rdma_version=2", NULL},
 		{"iwarp,rdma_version=2,mpa_crc", NULL},

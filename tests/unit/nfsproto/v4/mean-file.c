@@ -49,9 +49,36 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 	};
 	a.change_attr_type = s->change_type;
 	a.layout_types = s->layouts.gives ? 1u << LAYOUT4_FLEX_FILES : 0;
+	if (s->info_len) {
+		nfs4_bit_set(&a.supported, FATTR4_FS_LOCATIONS_INFO);
+		nfs4_bit_set(&a.mask, FATTR4_FS_LOCATIONS_INFO);
+		a.fs_locations_info = (struct nfs4_opaque){s->info, s->info_len};
+	}
 	a.fh = *fh;
 	a.mounted_on_fileid = a.attr.fileid;
 	return a;
+}
+
+void mean_name_replica(struct mean_srv *s, const char *at, bool same)
+{
+	struct xdr_out x;
+
+	xdr_out_init(&x, s->info, sizeof(s->info));
+	xdr_put_u32(&x, 0);
+	xdr_put_u32(&x, 0);
+	xdr_put_u32(&x, 0);
+	xdr_put_u32(&x, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		struct nfs4_replica one = {.ninfo = FSLI4BX_KNOWN};
+
+		one.info[FSLI4BX_GFLAGS] = FSLI4GF_WRITABLE | (i ? 0 : FSLI4GF_CUR_REQ);
+		one.info[FSLI4BX_CLCHANGE] = i && !same;
+		one.server = (struct nfs_name){i ? at : "", i ? (uint32_t)strlen(at) : 0};
+		xdr_put_u32(&x, 1);
+		nfs4_put_replica(&x, &one);
+		xdr_put_u32(&x, 0);
+	}
+	s->info_len = (uint32_t)x.len;
 }
 
 static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
@@ -381,6 +408,7 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 	if (mean_quirky(r->s, Q_NO_ATTRS))
 		want = (struct nfs4_bitmap){0};
 	at.maxread = at.maxwrite = r->s->io_max;
+	r->s->asked += nfs4_bit(&want, FATTR4_FS_LOCATIONS_INFO);
 	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
 	if (r->s->elsewhere && nfs4_bit(&want, FATTR4_FS_LOCATIONS))
 		put_elsewhere(r);

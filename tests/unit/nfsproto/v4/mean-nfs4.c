@@ -243,7 +243,9 @@ static void service(void *ctx, struct rpc_req *req)
 	struct mean_srv *s = ctx;
 
 	if (req->proc != NFS4_PROC_COMPOUND) {
-		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+		bool null = req->proc == NFS4_PROC_NULL && rpc_req_begin(req, 0) == 0;
+
+		rpc_req_reply(req, null ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_PROC_UNAVAIL);
 		return;
 	}
 	pthread_mutex_lock(&s->lock);

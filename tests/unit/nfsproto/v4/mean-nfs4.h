@@ -86,6 +86,9 @@ struct mean_srv {
 	unsigned lease_s;
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
+	uint8_t info[256];     /* fs_locations_info: mean_name_replica() */
+	uint32_t info_len;     /* 0: the attribute does not exist */
+	unsigned asked;	       /* how often it was asked for */
 	const char *trunk[4];  /* fs_locations of "/" names these servers of "/", up to a NULL */
 	const char *owner;     /* of everything, a name; NULL: number 0 */
 	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
@@ -152,6 +155,8 @@ void mean_start(struct mean_srv *s);
 struct rpc_server *mean_listen(struct mean_srv *s, uint32_t addr, uint16_t port);
 void mean_stop(struct mean_srv *s);
 /* Answers the held COMPOUNDs, in the order of arrival, and holds no more. */
+/* fs_locations_info names the server `at`, of the same classes or not. */
+void mean_name_replica(struct mean_srv *s, const char *at, bool same);
 void mean_release(struct mean_srv *s);
 /* The same, but the server holds op from then on. */
 void mean_release_hold(struct mean_srv *s, uint32_t op);

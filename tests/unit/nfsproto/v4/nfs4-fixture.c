@@ -42,6 +42,7 @@ struct nfs_mount_params fix_params(const struct fix *f, const char *export)
 		.pnfs = f->pnfs,
 		.timeo_ms = f->timeo_ms,
 		.migration = f->migration,
+		.replication = f->replication,
 	};
 }
 

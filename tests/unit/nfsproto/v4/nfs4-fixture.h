@@ -22,7 +22,7 @@ struct fix {
 	enum nfs_delegations delegations;
 	bool pnfs;
 	unsigned timeo_ms;
-	bool migration;
+	bool migration, replication;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
 };

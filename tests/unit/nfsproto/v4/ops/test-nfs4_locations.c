@@ -127,6 +127,87 @@ static void places_are_bounded(void **state)
 	free(p);
 }
 
+static void put_server(struct xdr_out *x, const char *name, uint8_t flags, uint8_t class,
+	uint8_t rank, uint8_t order)
+{
+	struct nfs4_replica r = {.ninfo = FSLI4BX_KNOWN, .server = {name, (uint32_t)strlen(name)}};
+
+	r.info[FSLI4BX_GFLAGS] = flags;
+	r.info[FSLI4BX_CLREADDIR] = class;
+	r.info[FSLI4BX_WRITERANK] = rank;
+	r.info[FSLI4BX_WRITEORDER] = order;
+	nfs4_put_replica(x, &r);
+}
+
+/* Two items: this server and five others; a server behind a path with a variable. */
+static void put_info(struct xdr_out *x, uint32_t flags)
+{
+	static const char *const variable[] = {"${ietf.org:OS_TYPE}"};
+
+	xdr_put_u32(x, flags);
+	xdr_put_u32(x, 77);
+	put_names(x, path, 1);
+	xdr_put_u32(x, 2);
+	xdr_put_u32(x, 6);
+	put_server(x, "", FSLI4GF_WRITABLE | FSLI4GF_CUR_REQ, 3, 0, 0);
+	put_server(x, "last", FSLI4GF_WRITABLE, 3, 2, 0);
+	put_server(x, "third", FSLI4GF_WRITABLE, 3, 1, 9);
+	put_server(x, "going", FSLI4GF_WRITABLE | FSLI4GF_GOING, 3, 0, 0);
+	put_server(x, "other", FSLI4GF_WRITABLE, 4, 0, 0);
+	put_server(x, "reads", 0, 3, 0, 0);
+	put_names(x, path, 1);
+	xdr_put_u32(x, 1);
+	put_server(x, "second", FSLI4GF_WRITABLE, 3, 1, 5);
+	put_names(x, variable, 1);
+	assert_true(xdr_out_ok(x));
+}
+
+static void replicas_have_an_order(void **state)
+{
+	unsigned order[NFS_PLACES_MAX];
+	struct nfs4_replicas *r;
+	uint32_t buf[256];
+	struct xdr_out x;
+
+	for (uint32_t flags = 0; flags <= FSLI4IF_VAR_SUB; flags++) {
+		struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+		unsigned n = flags ? 2 : 3, i = 0;
+
+		xdr_out_init(&x, buf, sizeof(buf));
+		put_info(&x, flags);
+		raw.len = (uint32_t)x.len;
+		assert_int_equal(nfs4_replicas_get(&raw, &r), 0);
+		assert_int_equal(r->valid_s, 77);
+		assert_true(r->have_here);
+		assert_int_equal(nfs4_replicas_order(r, false, order), n);
+		if (!flags) /* its path has no variable then */
+			assert_string_equal(r->of[order[i++]].at.server, "second");
+		assert_string_equal(r->of[order[i++]].at.server, "third");
+		assert_string_equal(r->of[order[i]].at.server, "last");
+		assert_int_equal(nfs4_replicas_order(r, true, order), n + 1); /* and "reads" */
+		r->status = STATUS4_FIXED;
+		assert_int_equal(nfs4_replicas_order(r, true, order), n + 1);
+		r->have_here = false;
+		assert_int_equal(nfs4_replicas_order(r, true, order), 0);
+		free(r);
+	}
+}
+
+static void replicas_that_are_cut_off_are_refused(void **state)
+{
+	struct nfs4_replicas *r;
+	uint32_t buf[256];
+	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	put_info(&x, 0);
+	for (; raw.len < x.len; raw.len += 4) {
+		assert_int_equal(nfs4_replicas_get(&raw, &r), -EBADMSG);
+		assert_null(r);
+	}
+}
+
 /* A look-up into a referral, and a file of a file system that has moved away: EREMOTE, after one
  * question. */
 static void what_is_elsewhere_is_remote(void **state)
@@ -156,6 +237,8 @@ int main(void)
 		cmocka_unit_test(what_is_cut_off_or_too_long_is_refused),
 		cmocka_unit_test(names_that_are_none_are_left_out),
 		cmocka_unit_test(places_are_bounded),
+		cmocka_unit_test(replicas_have_an_order),
+		cmocka_unit_test(replicas_that_are_cut_off_are_refused),
 		ON_MOUNT(what_is_elsewhere_is_remote),
 	};
 

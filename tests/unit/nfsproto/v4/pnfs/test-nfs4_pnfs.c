@@ -387,10 +387,12 @@ static void statistics_show_data_servers(void **state)
 
 	open_file(e, O_RDONLY);
 	assert_true(nfs_client_path(e->f->nfs, 0, &one, &stats));
+	assert_non_null(strstr(one.server, "127.0.0.1:"));
 	assert_false(nfs_client_path(e->f->nfs, 1, &one, &stats));
 	until_direct(e, 0);
 	assert_true(nfs_client_path(e->f->nfs, 1, &one, &stats));
 	assert_true(one.connected);
+	assert_non_null(strstr(one.server, "127.0.0.1:"));
 	assert_true(stats.calls >= 1);
 	assert_false(nfs_client_path(e->f->nfs, 2, &one, &stats));
 	nfs_client_info(e->f->nfs, &info);
