@@ -36,8 +36,10 @@ struct cached;
 struct control;
 struct fetches;
 struct flushes;
+struct former;
 struct inval;
 struct lates;
+struct ledger;
 struct listings;
 struct memory;
 struct metrics_file;
@@ -61,7 +63,9 @@ struct fs {
 	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
-	struct memory *memory; /* bounds the pool, and the cache in it */
+	struct ledger *ledger;	     /* notes for a successor; NULL: none is wanted */
+	const struct former *former; /* of a daemon that was killed, until all is taken over */
+	struct memory *memory;	     /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
 	char skipped[1000]; /* proto=auto: the reasons why transports before the chosen one did not
