@@ -53,6 +53,7 @@ struct silly_names;
 struct repeats;
 struct retries;
 struct turns;
+struct underway;
 struct workers;
 struct writeback;
 
@@ -64,6 +65,7 @@ struct fs {
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
 	struct ledger *ledger;	     /* notes for a successor; NULL: none is wanted */
+	struct note note;	     /* fs/program/former.h */
 	const struct former *former; /* of a daemon that was killed, until all is taken over */
 	struct memory *memory;	     /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
@@ -76,6 +78,7 @@ struct fs {
 	struct request_pool *requests;
 	struct accounts *accounts;
 	struct agains *agains;
+	struct underway *underway; /* NULL without ledger */
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;
@@ -135,6 +138,8 @@ struct fs {
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
 	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
+	/* the answer to INIT is to contain FUSE_HAS_RESEND (underway.h) */
+	bool may_resend;
 	struct init_talk init;
 	bool init_answered; /* set by the thread that answers, before other threads answer */
 	bool init_is_past;  /* a former daemon has answered INIT: this answer goes nowhere */
