@@ -174,6 +174,8 @@ static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests-
 
 	r->fuse = NULL;
 	atomic_store(&r->fate.awaited, false);
+	if (fuse && r->fs->ledger)
+		account_answers(&r->account); /* for underway_answers() */
 	if (fuse)
 		fuse_reply_err(fuse, ETIMEDOUT);
 }
