@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cache/filedata_note.h"
+
 void filedata_init(struct filedata *d)
 {
 	*d = (struct filedata){.dirty = false};
@@ -19,6 +21,7 @@ void filedata_init(struct filedata *d)
 void filedata_finish(struct filedata *d)
 {
 	mutex_destroy(&d->lock);
+	ledger_drop(d->ledger, &d->note);
 	filechange_finish(&d->change);
 }
 
@@ -50,15 +53,22 @@ enum filedata_verf filedata_wrote(struct filedata *d, const struct rpc_cred *by,
 	enum nfs_stable committed, const uint8_t *verf, bool kept)
 {
 	enum filedata_verf is;
+	bool news;
 
 	if (committed != NFS_UNSTABLE)
 		return FILEDATA_SAME;
 	mutex_lock(&d->lock);
+	news = d->ledger && (!d->dirty || !d->have_verf || memcmp(d->verf, verf, NFS_VERF_SIZE) ||
+				    (!kept && !d->unkept) || !rpc_same_cred(&d->by, by));
 	d->dirty = true;
 	d->by = *by;
 	d->gen++;
 	is = note_verf_locked(d, verf);
 	d->unkept |= !kept;
+	if (news)
+		filedata_put_note_locked(d);
+	else
+		filedata_note_gen_locked(d);
 	mutex_unlock(&d->lock);
 	return is;
 }
@@ -67,6 +77,7 @@ void filedata_lost(struct filedata *d, int error)
 {
 	mutex_lock(&d->lock);
 	lose_locked(d, error);
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 }
 
@@ -80,6 +91,7 @@ void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error)
 		lose_locked(d, error);
 		d->failed_gen = d->gen;
 	}
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 }
 
@@ -88,6 +100,7 @@ void filedata_unwritten(struct filedata *d, int error)
 	mutex_lock(&d->lock);
 	d->unwritten++;
 	d->unwritten_error = error;
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 }
 
@@ -112,10 +125,13 @@ uint64_t filedata_restarts(struct filedata *d)
 	return restarts;
 }
 
-void filedata_redone(struct filedata *d)
+void filedata_redone(struct filedata *d, uint64_t restarts)
 {
 	mutex_lock(&d->lock);
-	d->redone = d->restarts;
+	if (d->redone < restarts) {
+		d->redone = restarts;
+		filedata_put_note_locked(d);
+	}
 	mutex_unlock(&d->lock);
 }
 
@@ -157,6 +173,7 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 		is = FILEDATA_OTHER;
 	if (is == FILEDATA_SAME && d->gen == gen)
 		clean_locked(d);
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 	return is;
 }
@@ -167,6 +184,7 @@ void filedata_failed(struct filedata *d, uint64_t gen, int error)
 	if (d->failed_gen != gen || d->error != error)
 		lose_locked(d, error);
 	d->failed_gen = d->lost_gen = gen;
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 }
 
@@ -185,6 +203,7 @@ void filedata_given_up(struct filedata *d)
 	mutex_lock(&d->lock);
 	if (d->told_gen && d->gen == d->told_gen)
 		clean_locked(d);
+	filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 }
 
@@ -194,8 +213,10 @@ bool filedata_safe(struct filedata *d)
 
 	mutex_lock(&d->lock);
 	safe = !d->unkept && !d->unsafe;
-	if (safe)
+	if (safe) {
 		clean_locked(d);
+		filedata_put_note_locked(d);
+	}
 	mutex_unlock(&d->lock);
 	return safe;
 }
@@ -220,6 +241,8 @@ int filedata_flush(struct filedata *d, const struct filedata_view *v)
 		error = d->unwritten_error;
 	}
 	d->told_gen = d->lost_gen;
+	if (d->losses)
+		filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 	return error;
 }
@@ -236,6 +259,8 @@ int filedata_fsync(struct filedata *d, struct filedata_view *v)
 	v->synced = v->flushed = d->losses;
 	v->unwritten = d->unwritten;
 	d->told_gen = d->lost_gen;
+	if (d->losses)
+		filedata_put_note_locked(d);
 	mutex_unlock(&d->lock);
 	return error;
 }

@@ -169,8 +169,10 @@ enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t
 
 void writeback_redo(struct written *f)
 {
+	uint64_t restarts = filedata_restarts(f->data);
+
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
-		filedata_redone(f->data);
+		filedata_redone(f->data, restarts);
 		return;
 	}
 	mutex_lock(&f->lock);
@@ -191,6 +193,7 @@ void writeback_commit(struct written *f)
 {
 	bool commit;
 
+	filedata_note_replaced(f->data);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
 	mutex_lock(&f->lock);
@@ -273,7 +276,7 @@ static void push(struct written *f)
 		writeout_commit(f);
 }
 
-static void for_all(struct writeback *all, void (*fn)(struct written *f))
+void written_for_all(struct writeback *all, void (*fn)(struct written *f))
 {
 	struct written *file[TICK_FILES];
 	unsigned n, at = 0;
@@ -313,14 +316,14 @@ void writeback_connection_lost(struct writeback *all)
 
 void writeback_tick(struct writeback *all)
 {
-	for_all(all, send_old);
+	written_for_all(all, send_old);
 }
 
 bool writeback_sync(struct writeback *all)
 {
 	bool left;
 
-	for_all(all, push);
+	written_for_all(all, push);
 	mutex_lock(&all->lock);
 	left = all->under_way || !LIST_EMPTY(&all->files);
 	mutex_unlock(&all->lock);
@@ -361,7 +364,7 @@ bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
 	TAILQ_INSERT_TAIL(&all->rooms, w, link);
 	mutex_unlock(&all->lock);
 	writeback_count(&all->stats.full, 1);
-	for_all(all, push);
+	written_for_all(all, push);
 	/* w may have ended and be freed from here on */
 	mutex_lock(&all->lock);
 	TAILQ_FOREACH (one, &all->rooms, link)
