@@ -95,6 +95,9 @@ struct nfs_op {
 	void (*done)(struct nfs_op *op);
 	void *ctx;
 	int error;
+	/* The number of the kernel's request that the op belongs to, if the op's changes are to be
+	 * noted for a successor (nfs_former.h); 0: they are not. */
+	uint64_t noted;
 	uint64_t since_ns; /* when the caller began to want the op, on clock_ns(); 0: nfs_submit()
 			      sets it */
 	/* out */
