@@ -152,11 +152,13 @@ static inline struct fs *fs_of(fuse_req_t req)
 /* The head of the open file or directory that fi->fh names. */
 struct handle {
 	LIST_ENTRY(handle) link;
-	uint64_t number; /* constant: fi->fh, of numbers.h */
+	uint64_t number;     /* constant: fi->fh, of numbers.h */
+	struct inode *inode; /* constant: the owner has a reference */
 	/* frees the handle at the end of the mount, if the kernel has not released it */
 	void (*free)(struct handle *h);
 };
-void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
+void fs_add_handle(
+	struct fs *fs, struct handle *h, struct inode *ino, void (*free)(struct handle *h));
 /* The kernel knows h, which was just added, by the number that it had in a former daemon. Before
  * requests are served. False: another handle has the number. */
 bool fs_rename_handle(struct fs *fs, struct handle *h, uint64_t number);
@@ -165,6 +167,10 @@ static inline struct handle *fs_handle(struct fs *fs, uint64_t number)
 	return numbers_object(&fs->handle_numbers, number);
 }
 void fs_drop_handle(struct fs *fs, struct handle *h);
+/* The inodes of open files and directories that the kernel has forgotten: FORGET may overtake
+ * RELEASE. An array from malloc() of *n, each inode once; NULL when out of memory. No request is
+ * under way. */
+struct inode **fs_forgotten(struct fs *fs, uint32_t *n);
 /* Frees the handles that the kernel has not released. After the last request. */
 void fs_free_handles(struct fs *fs);
 

@@ -74,13 +74,14 @@ static void put_all(struct fs *fs, const struct record_head *head, struct xdr_ou
 {
 	const struct sockaddr_storage *peer;
 	socklen_t peer_len;
-	uint32_t n;
+	uint32_t n, nforgotten;
 	struct file **file = files_list(fs, &n);
+	struct inode **forgotten = fs_forgotten(fs, &nforgotten);
 
-	if (!file) {
+	if (!file || !forgotten)
 		x->overflow = true;
-		return;
-	}
+	if (!file || !forgotten)
+		goto out;
 	xdr_put_u32(x, MAGIC);
 	xdr_put_u32(x, RECORD_FORMAT);
 	fields_put(x, head, FIELDS(head_fields));
@@ -91,13 +92,15 @@ static void put_all(struct fs *fs, const struct record_head *head, struct xdr_ou
 	xdr_put_opaque(x, fs->init.out, fs->init.out_len);
 	put_mount(fs, file, n, x);
 	xdr_put_u32(x, count_handles(fs));
-	inode_table_put_record(fs->inodes, x);
+	inode_table_put_record(fs->inodes, forgotten, nforgotten, x);
 	names_put_record(fs->names, x);
-	silly_put_record(fs, x);
+	silly_put_record(fs, forgotten, nforgotten, x);
 	files_put_record(fs, file, n, x);
 	ops_dir_put_record(fs, x);
 	notifier_put_record(fs->notifier, x);
 	again_put_record(fs, x);
+out:
+	free(forgotten);
 	free(file);
 }
 
@@ -224,6 +227,8 @@ int record_restore(struct record *r, struct fs *fs, struct err *e)
 
 	xdr_in_init(&x, r->map + r->rest, r->len - r->rest);
 	memory = get_rest(r, fs, &x);
+	if (memory && !inode_table_settle(fs->inodes))
+		xdr_in_fail(&x);
 	if (xdr_in_ok(&x) && !memory)
 		return err_set(e, ERR_INTERNAL, "out of memory for the files of the mount");
 	if (!xdr_in_done(&x))

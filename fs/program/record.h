@@ -23,7 +23,7 @@
 #include "nfsproto/common/nfs_record.h"
 #include "transport/err.h"
 
-#define RECORD_FORMAT 1u
+#define RECORD_FORMAT 2u
 
 struct record_head {
 	unsigned run; /* of the successor (numbers.h) */
