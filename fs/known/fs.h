@@ -17,6 +17,7 @@
 #include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 #define INIT_TALK_MAX 256u
@@ -36,10 +37,8 @@ struct cached;
 struct control;
 struct fetches;
 struct flushes;
-struct former;
 struct inval;
 struct lates;
-struct ledger;
 struct listings;
 struct memory;
 struct metrics_file;
@@ -63,9 +62,12 @@ struct fs {
 	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
-	struct ledger *ledger;	     /* notes for a successor; NULL: none is wanted */
-	const struct former *former; /* of a daemon that was killed, until all is taken over */
-	struct memory *memory;	     /* bounds the pool, and the cache in it */
+	struct ledger *ledger; /* notes for a successor; NULL: none is wanted */
+	struct former *former; /* of a daemon that was killed, until all is taken over */
+	int holder_fd;	       /* the connection to the holder (holder.h); -1: none */
+	/* with former: the files of the former daemon, and when it ended, on clock_ns() */
+	int former_device, former_row, former_pool;
+	struct memory *memory; /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
 	char skipped[1000]; /* proto=auto: the reasons why transports before the chosen one did not
@@ -96,7 +98,9 @@ struct fs {
 	/* Asks for a successor: a descriptor of the command that waits for the answer, or -1
 	 * (upgrade.h). */
 	atomic_int upgrade_asker;
-	int auto_unmount_fd; /* cli/auto_unmount.h; -1: none */
+	int auto_unmount_fd;	/* cli/auto_unmount.h; -1: none */
+	struct note mount_note; /* survivor.h */
+	bool said_unsafe;	/* survivor_tick() */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;
