@@ -35,6 +35,7 @@
 enum note_kind {
 	NOTE_NONE,
 	NOTE_MOUNT,	/* fs/program/survivor.h: the mount itself */
+	NOTE_FS,	/* fs/program/former.h: numbers of the mount */
 	NOTE_SERVER,	/* nfs4_former.h: server, client ID, session */
 	NOTE_SLOTS,	/* nfs4_replay.h: the slots of the session */
 	NOTE_CHANGE,	/* nfs4_replay.h: a call that changes the file system, and its answer */
@@ -42,8 +43,9 @@ enum note_kind {
 	NOTE_LOCKS,	/* nfs4_former.h: the locks of an owner */
 	NOTE_INODE,	/* inode_note.h */
 	NOTE_FILE,	/* file_note.h: an open file */
-	NOTE_DIR,	/* ops/dir.h: an open directory */
-	NOTE_SILLY,	/* silly_note.h: a silly name */
+	NOTE_LOCKER,	/* locker.h: an owner that may hold locks */
+	NOTE_DIR,	/* ops.h: an open directory */
+	NOTE_SILLY,	/* silly.h: a silly name */
 	NOTE_EXTENT,	/* dirty_note.h: written data */
 	NOTE_LOSS,	/* written_note.h: data that was lost, and openers that are to be told */
 	NOTE_ANSWER,	/* underway.h: an answer that the kernel may not have yet */

@@ -16,6 +16,7 @@
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
 #include "fs/kernel/process.h"
+#include "fs/kernel/underway.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 #include "transport/log.h"
@@ -225,6 +226,8 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->account.unique = 0;
 	if (fuse)
 		account_take(&r->account);
+	if (fuse && fs->ledger)
+		r->batch.noted = underway_noted(&r->account);
 	r->born = came ? came : r->account.unique ? r->account.born : clock_ns();
 	r->batch.since_ns = r->born;
 	atomic_store_explicit(&r->count.rpcs, 0, memory_order_relaxed);
@@ -628,6 +631,7 @@ static struct fuse_req *take_fuse(struct request *r) NO_LOCK_ANALYSIS
 	disarm(r);
 	fuse = r->fuse;
 	r->fuse = NULL;
+	r->batch.noted = 0;
 	atomic_store(&r->fate.awaited, false);
 	if (fuse) {
 		r->account.rpcs = atomic_load_explicit(&r->count.rpcs, memory_order_relaxed);

@@ -77,6 +77,8 @@ struct fuse_req;
 #define REQUEST_NAME_MAX 256
 /* READs ahead, AIO and the like that the kernel has in flight at a time. */
 #define REQUEST_BACKGROUND 128
+/* This bit is set in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND. */
+#define REQUEST_AGAIN (UINT64_C(1) << 63)
 /* Bytes for the largest state of an operation. */
 #define REQUEST_STATE_SIZE 192
 
@@ -120,6 +122,7 @@ struct request {
 	/* the operation's next function, after steps that several operations share, or after a
 	 * wait */
 	request_step_fn *next;
+	request_step_fn *cleared; /* of locker.c: follows when locks are cleared */
 	struct request_fate fate;
 	TAILQ_ENTRY(request) live;
 	/* also used by the lists of waiting requests in silly.c, opening.c and listing.c */
@@ -206,6 +209,16 @@ struct fuse_req *request_take_fuse(struct request *r);
 /* Answers r, which is GONE, and lets r go on. The caller holds a lock without which no other thread
  * answers r. */
 void request_abandon(struct request *r);
+/* The number by which the kernel knows r; 0: r is not the kernel's. The kernel may have sent r to a
+ * former daemon, and now again (underway.h). */
+static inline uint64_t request_number(const struct request *r)
+{
+	return r->account.unique & ~REQUEST_AGAIN;
+}
+static inline bool request_is_again(const struct request *r)
+{
+	return r->account.unique & REQUEST_AGAIN;
+}
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
 /* r was to set times instead of r->opening.settler and has not set them. r->opening.settler sets

@@ -16,6 +16,8 @@ struct file {
 	struct inode *inode;   /* a reference; NULL until the file is open */
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: used for reads and writes */
+	uint64_t request;      /* of the kernel, that opened the file: request_number() */
+	struct note note;      /* file_note.h; of the thread that opens or closes the file */
 	int flags;
 	atomic_bool written;	   /* data was appended through this open file */
 	_Atomic uint64_t dropping; /* number of the invalidation of pages that the open made

@@ -52,6 +52,7 @@ struct silly_names;
 struct repeats;
 struct retries;
 struct turns;
+struct underway;
 struct workers;
 struct writeback;
 
@@ -63,6 +64,7 @@ struct fs {
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
 	struct ledger *ledger; /* notes for a successor; NULL: none is wanted */
+	struct note note;      /* fs/program/former.h */
 	struct former *former; /* of a daemon that was killed, until all is taken over */
 	int holder_fd;	       /* the connection to the holder (holder.h); -1: none */
 	/* with former: the files of the former daemon, and when it ended, on clock_ns() */
@@ -78,6 +80,7 @@ struct fs {
 	struct request_pool *requests;
 	struct accounts *accounts;
 	struct agains *agains;
+	struct underway *underway; /* NULL without ledger */
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;
@@ -139,6 +142,8 @@ struct fs {
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
 	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
+	/* the answer to INIT is to contain FUSE_HAS_RESEND (underway.h) */
+	bool may_resend;
 	struct init_talk init;
 	bool init_answered; /* set by the thread that answers, before other threads answer */
 	bool init_is_past;  /* a former daemon has answered INIT: this answer goes nowhere */

@@ -65,6 +65,9 @@ void account_read(const void *message, size_t len);
 /* The request that the calling thread has read becomes a struct request. out->unique is 0 if the
  * thread has read none. */
 void account_take(struct account *out);
+/* The request with that number, if the calling thread has read it last or is about to answer it;
+ * else NULL. Valid until the answer has passed through account_answered(). */
+const struct account *account_of(uint64_t unique);
 /* The calling thread is about to answer the request of *a. */
 void account_answers(const struct account *a);
 /* How a request ended. */

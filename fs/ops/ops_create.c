@@ -244,6 +244,7 @@ void ops_create(
 		request_end(r, -ENOMEM);
 		return;
 	}
+	r->file->request = request_number(r);
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	retry_let_go(fs, r->pid);

@@ -12,6 +12,7 @@
 #include "fs/coherence/deleg.h"
 #include "fs/lookup/entry.h"
 #include "fs/coherence/file_info.h"
+#include "fs/file/file_former.h"
 #include "fs/file/flush.h"
 #include "fs/file/late.h"
 #include "fs/known/names.h"
@@ -445,6 +446,8 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
+	r->file->request = request_number(r);
+	file_former_drop(r);
 	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	opening_begin(fs, r->inode);
 	retry_let_go(fs, r->pid);

@@ -17,6 +17,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/lookup/listing.h"
+#include "fs/program/former.h"
 #include "fs/program/memory.h"
 #include "fs/program/survivor.h"
 #include "fs/known/names.h"
@@ -30,6 +31,7 @@
 #include "fs/file/retry.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"
+#include "fs/kernel/underway.h"
 #include "transport/clock.h"
 
 int setup_begin(struct fs *fs, const struct options *o, struct err *e)
@@ -98,7 +100,12 @@ bool setup_root(struct fs *fs)
 	fs->inodes = inode_table_new(&root, &attr);
 	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
 	fs->inval = inval_start(fs);
-	return fs->inodes && fs->names && fs->inval;
+	if (fs->ledger)
+		fs->underway = underway_new(fs->ledger);
+	if (fs->inodes)
+		inode_table_keep_notes(fs->inodes, fs->ledger);
+	former_keep_note(fs);
+	return fs->inodes && fs->names && fs->inval && (fs->underway || !fs->ledger);
 }
 
 void setup_end(struct fs *fs)
@@ -114,6 +121,7 @@ void setup_end(struct fs *fs)
 	fs->requests = request_pool_free(fs->requests);
 	fs->accounts = accounts_free(fs->accounts);
 	fs->agains = agains_free(fs->agains);
+	fs->underway = underway_free(fs->underway);
 	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
