@@ -86,6 +86,8 @@ void help_options(FILE *out)
 	      "  migration, nomigration  NFSv4: move with the file system to another server, or "
 	      "not "
 	      "(the default)\n"
+	      "  survive, nosurvive      NFSv4: go on when the daemon is killed, or not (the "
+	      "default)\n"
 	      "  referrals, noreferrals  NFSv4: follow directories to other servers (the default), "
 	      "or "
 	      "not\n"

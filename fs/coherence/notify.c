@@ -222,6 +222,8 @@ void notifier_put_record(struct notifier *n, struct xdr_out *x)
 
 	mutex_lock(&n->lock);
 	STAILQ_FOREACH (j, &n->later, next) {
+		if (!inode_is_known(n->fs->inodes, j->dir))
+			continue; /* with the directory, the kernel has forgotten its names */
 		xdr_put_u64(x, inode_id(n->fs->inodes, j->dir));
 		xdr_put_u64(x, j->due);
 		xdr_put_opaque(x, j->names, (uint32_t)j->len);

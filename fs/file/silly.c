@@ -358,13 +358,15 @@ static void put_of(struct inode *ino, void *ctx)
 
 /* The names of inodes, each with its node ID; those to be removed again, with LEFT_ID; and the end,
  * NO_ID. */
-void silly_put_record(struct fs *fs, struct xdr_out *x)
+void silly_put_record(struct fs *fs, struct inode *const forgotten[], uint32_t n, struct xdr_out *x)
 {
 	const struct silly *s;
 
 	xdr_put_u32(x, fs->silly->tag);
 	xdr_put_u32(x, atomic_load(&fs->silly->next));
 	inode_table_each(fs->inodes, put_of, x);
+	for (uint32_t i = 0; i < n; i++)
+		put_of(forgotten[i], x);
 	mutex_lock(&fs->silly->lock);
 	SLIST_FOREACH(s, &fs->silly->left, link)
 	put_silly(LEFT_ID, s, x);

@@ -101,9 +101,10 @@ void silly_tick(struct fs *fs);
  * For the end of the mount, after the last request. */
 void silly_drop_all(struct fs *fs);
 
-/* Silly names for a successor (record.h). put: no request is under way. get: fs has the inodes of
- * the record; on failure x is bad; false: no memory. */
-void silly_put_record(struct fs *fs, struct xdr_out *x);
+/* Silly names for a successor (record.h). put: no request is under way; forgotten: the n inodes of
+ * fs_forgotten(). get: fs has the inodes of the record; on failure x is bad; false: no memory. */
+void silly_put_record(
+	struct fs *fs, struct inode *const forgotten[], uint32_t n, struct xdr_out *x);
 bool silly_get_record(struct fs *fs, struct xdr_in *x);
 
 /* The tag, for the notes of the mount; and the tag of the former daemon. */

@@ -52,7 +52,7 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 	atomic_fetch_add(&ino->opens.mappers, (f->flags & O_ACCMODE) == O_RDWR);
 	filedata_open(&ino->data, &f->told);
 	writer_init(&f->writer, &ino->written, open, &f->cred);
-	fs_add_handle(fs, &f->handle, free_handle);
+	fs_add_handle(fs, &f->handle, ino, free_handle);
 	writer_note(&f->writer, f->handle.number);
 	file_note_put(fs->ledger, f);
 }

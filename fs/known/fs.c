@@ -5,10 +5,14 @@
  */
 #include "fs/known/fs.h"
 
+#include <stdlib.h>
+
 #include "transport/log.h"
 
-void fs_add_handle(struct fs *fs, struct handle *h, void (*free_fn)(struct handle *h))
+void fs_add_handle(
+	struct fs *fs, struct handle *h, struct inode *ino, void (*free_fn)(struct handle *h))
 {
+	h->inode = ino;
 	h->free = free_fn;
 	h->number = numbers_of(&fs->handle_numbers, h);
 	mutex_lock(&fs->handles_lock);
@@ -27,6 +31,38 @@ void fs_drop_handle(struct fs *fs, struct handle *h)
 	mutex_lock(&fs->handles_lock);
 	LIST_REMOVE(h, link);
 	mutex_unlock(&fs->handles_lock);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct inode *const *x = a, *const *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+struct inode **fs_forgotten(struct fs *fs, uint32_t *n)
+{
+	const struct handle *h;
+	struct inode **list;
+	uint32_t all = 0;
+
+	*n = 0;
+	mutex_lock(&fs->handles_lock);
+	LIST_FOREACH (h, &fs->handles, link)
+		all += !inode_is_known(fs->inodes, h->inode);
+	list = calloc((size_t)all + 1, sizeof(struct inode *));
+	all = 0;
+	LIST_FOREACH (h, &fs->handles, link)
+		if (list && !inode_is_known(fs->inodes, h->inode))
+			list[all++] = h->inode;
+	mutex_unlock(&fs->handles_lock);
+	if (!list)
+		return NULL;
+	qsort(list, all, sizeof(struct inode *), by_address);
+	for (uint32_t i = 0; i < all; i++)
+		if (!i || list[i] != list[i - 1])
+			list[(*n)++] = list[i];
+	return list;
 }
 
 void fs_free_handles(struct fs *fs)

@@ -17,6 +17,7 @@
 #include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 #define INIT_TALK_MAX 256u
@@ -36,10 +37,8 @@ struct cached;
 struct control;
 struct fetches;
 struct flushes;
-struct former;
 struct inval;
 struct lates;
-struct ledger;
 struct listings;
 struct memory;
 struct metrics_file;
@@ -64,10 +63,13 @@ struct fs {
 	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
-	struct ledger *ledger;	     /* notes for a successor; NULL: none is wanted */
-	struct note note;	     /* fs/program/former.h */
-	const struct former *former; /* of a daemon that was killed, until all is taken over */
-	struct memory *memory;	     /* bounds the pool, and the cache in it */
+	struct ledger *ledger; /* notes for a successor; NULL: none is wanted */
+	struct note note;      /* fs/program/former.h */
+	struct former *former; /* of a daemon that was killed, until all is taken over */
+	int holder_fd;	       /* the connection to the holder (holder.h); -1: none */
+	/* with former: the files of the former daemon, and when it ended, on clock_ns() */
+	int former_device, former_row, former_pool;
+	struct memory *memory; /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
 	char skipped[1000]; /* proto=auto: the reasons why transports before the chosen one did not
@@ -99,7 +101,9 @@ struct fs {
 	/* Asks for a successor: a descriptor of the command that waits for the answer, or -1
 	 * (upgrade.h). */
 	atomic_int upgrade_asker;
-	int auto_unmount_fd; /* cli/auto_unmount.h; -1: none */
+	int auto_unmount_fd;	/* cli/auto_unmount.h; -1: none */
+	struct note mount_note; /* survivor.h */
+	bool said_unsafe;	/* survivor_tick() */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;
@@ -157,11 +161,13 @@ static inline struct fs *fs_of(fuse_req_t req)
 /* The head of the open file or directory that fi->fh names. */
 struct handle {
 	LIST_ENTRY(handle) link;
-	uint64_t number; /* constant: fi->fh, of numbers.h */
+	uint64_t number;     /* constant: fi->fh, of numbers.h */
+	struct inode *inode; /* constant: the owner has a reference */
 	/* frees the handle at the end of the mount, if the kernel has not released it */
 	void (*free)(struct handle *h);
 };
-void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
+void fs_add_handle(
+	struct fs *fs, struct handle *h, struct inode *ino, void (*free)(struct handle *h));
 /* The kernel knows h, which was just added, by the number that it had in a former daemon. Before
  * requests are served. False: another handle has the number. */
 bool fs_rename_handle(struct fs *fs, struct handle *h, uint64_t number);
@@ -170,6 +176,10 @@ static inline struct handle *fs_handle(struct fs *fs, uint64_t number)
 	return numbers_object(&fs->handle_numbers, number);
 }
 void fs_drop_handle(struct fs *fs, struct handle *h);
+/* The inodes of open files and directories that the kernel has forgotten: FORGET may overtake
+ * RELEASE. An array from malloc() of *n, each inode once; NULL when out of memory. No request is
+ * under way. */
+struct inode **fs_forgotten(struct fs *fs, uint32_t *n);
 /* Frees the handles that the kernel has not released. After the last request. */
 void fs_free_handles(struct fs *fs);
 

@@ -46,6 +46,7 @@ struct inode_table {
 	/* by the handle's hash: the time of the newest notes that were lost with an inode that left
 	 * the table */
 	_Atomic uint64_t left_at[LEFT_SLOTS];
+	struct chain forgotten; /* inode_inherit_forgotten(); empty while requests are served */
 };
 
 static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
@@ -186,6 +187,8 @@ static void tell_left(const struct inode_table *t, struct inode *ino)
 
 struct inode_table *inode_table_free(struct inode_table *t)
 {
+	struct inode *ino;
+
 	if (!t)
 		return NULL;
 	for (unsigned i = 0; i < SHARDS; i++) {
@@ -193,8 +196,6 @@ struct inode_table *inode_table_free(struct inode_table *t)
 
 		mutex_alone(&s->lock); /* no request is pending */
 		for (unsigned c = 0; s->chains && c < s->nchains; c++) {
-			struct inode *ino;
-
 			while ((ino = LIST_FIRST(&s->chains[c]))) {
 				LIST_REMOVE(ino, hash);
 				tell_left(t, ino);
@@ -203,6 +204,10 @@ struct inode_table *inode_table_free(struct inode_table *t)
 		}
 		free(s->chains);
 		mutex_destroy(&s->lock);
+	}
+	while ((ino = LIST_FIRST(&t->forgotten))) {
+		LIST_REMOVE(ino, hash);
+		inode_unref(ino);
 	}
 	numbers_finish(&t->numbers);
 	free(t);
@@ -304,6 +309,17 @@ bool inode_hold(struct inode_table *t, struct inode *ino)
 	return there;
 }
 
+bool inode_is_known(struct inode_table *t, struct inode *ino)
+{
+	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+	bool known;
+
+	mutex_lock(&s->lock);
+	known = ino->nlookup > 0;
+	mutex_unlock(&s->lock);
+	return known;
+}
+
 struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
 {
 	uint64_t hash = fh_hash(t, fh);
@@ -366,22 +382,33 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 	}
 }
 
+/* Takes the silly name off ino. */
+static struct silly *take_silly(struct inode *ino)
+{
+	struct silly *s;
+
+	mutex_lock(&ino->lock);
+	s = ino->silly.name;
+	ino->silly.name = NULL;
+	mutex_unlock(&ino->lock);
+	return s;
+}
+
 struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
 {
-	struct inode *found = NULL;
+	struct inode *found = NULL, *ino;
+
+	LIST_FOREACH (ino, &t->forgotten, hash)
+		if ((*silly = take_silly(ino)))
+			return inode_ref(ino);
 
 	for (unsigned i = 0; i < SHARDS && !found; i++) {
 		struct shard *s = &t->shards[i];
 
 		mutex_lock(&s->lock);
 		for (unsigned c = 0; c < s->nchains && !found; c++) {
-			struct inode *ino;
-
 			LIST_FOREACH (ino, &s->chains[c], hash) {
-				mutex_lock(&ino->lock);
-				*silly = ino->silly.name;
-				ino->silly.name = NULL;
-				mutex_unlock(&ino->lock);
+				*silly = take_silly(ino);
 				if (*silly) {
 					found = inode_ref(ino);
 					break;
@@ -438,6 +465,35 @@ struct inode *inode_inherit(struct inode_table *t, const struct nfs_fh *fh,
 	}
 	mutex_unlock(&s->lock);
 	return ino;
+}
+
+struct inode *inode_inherit_forgotten(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr, uint64_t id)
+{
+	struct inode *ino = inode_new(t, fh, attr);
+
+	if (!ino)
+		return NULL;
+	if (id == ROOT_ID || !numbers_inherit(&t->numbers, id, ino))
+		return inode_unref(ino);
+	ino->id = id;
+	LIST_INSERT_HEAD(&t->forgotten, ino, hash);
+	tell_left(t, ino);
+	return ino;
+}
+
+bool inode_table_settle(struct inode_table *t)
+{
+	bool all_used = true;
+	struct inode *ino;
+
+	LIST_FOREACH (ino, &t->forgotten, hash)
+		all_used &= atomic_load(&ino->refs) > 1;
+	while (all_used && (ino = LIST_FIRST(&t->forgotten))) {
+		LIST_REMOVE(ino, hash);
+		inode_unref(ino);
+	}
+	return all_used;
 }
 
 void inode_renumbered(struct inode_table *t, struct inode *ino)

@@ -71,7 +71,7 @@ struct inode {
 	uint64_t id;			 /* constant: the node ID */
 	uint64_t generation;
 
-	LIST_ENTRY(inode) hash; /* the table's lock */
+	LIST_ENTRY(inode) hash; /* the table's lock; or in the list of forgotten inodes */
 	uint64_t nlookup;	/* the table's lock */
 	struct note note;	/* inode_note.h; the table's lock */
 	atomic_uint refs;
@@ -183,6 +183,8 @@ struct inode *inode_lookup(
 /* One more lookup for an inode that the caller has a reference on. False: the inode has left the
  * table. */
 bool inode_hold(struct inode_table *t, struct inode *ino);
+/* Has the kernel a lookup of ino? */
+bool inode_is_known(struct inode_table *t, struct inode *ino);
 /* The inode of fh with one more reference, or NULL if there is none. Any thread. */
 struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh);
 /* Subtracts n lookups; at the last one the inode leaves the table. Any thread. */
@@ -207,6 +209,13 @@ uint64_t inode_table_generation(struct inode_table *t);
  * ID or the handle, or nlookup is 0. */
 struct inode *inode_inherit(struct inode_table *t, const struct nfs_fh *fh,
 	const struct nfs_attr *attr, uint64_t id, uint64_t nlookup);
+/* Makes an inode that the kernel knew by node ID id, and has forgotten. The inode is not in the
+ * table, which has a reference until inode_table_settle(). NULL: no memory, or another inode has
+ * the ID. */
+struct inode *inode_inherit_forgotten(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr, uint64_t id);
+/* Drops these references. False: nothing else refers to one of the inodes. */
+bool inode_table_settle(struct inode_table *t);
 /* Node ID or generation of ino, which is not the root, have changed: the note tells of both. */
 void inode_renumbered(struct inode_table *t, struct inode *ino);
 /* The inode of an inherited node ID, or the root. NULL: there is none. */

@@ -134,10 +134,8 @@ static const struct field data_fields[] = {
 
 /* --- putting -------------------------------------------------------------------------------- */
 
-static void put_inode(struct inode *ino, void *ctx)
+void inode_put_record(struct inode *ino, struct xdr_out *x)
 {
-	struct xdr_out *x = ctx;
-
 	/* no request is under way */
 	mutex_alone(&ino->attrs.lock);
 	mutex_alone(&ino->data.lock);
@@ -157,17 +155,24 @@ static void put_inode(struct inode *ino, void *ctx)
 		nfs_record_put_cred(x, &ino->data.by);
 }
 
-void inode_table_put_record(struct inode_table *t, struct xdr_out *x)
+static void put_inode(struct inode *ino, void *ctx)
+{
+	inode_put_record(ino, ctx);
+}
+
+void inode_table_put_record(
+	struct inode_table *t, struct inode *const forgotten[], uint32_t n, struct xdr_out *x)
 {
 	xdr_put_u64(x, inode_table_generation(t));
-	xdr_put_u32(x, inode_table_count(t));
+	xdr_put_u32(x, inode_table_count(t) + n);
 	inode_table_each(t, put_inode, x);
+	for (uint32_t i = 0; i < n; i++)
+		inode_put_record(forgotten[i], x);
 }
 
 /* --- getting -------------------------------------------------------------------------------- */
 
-/* False: no memory, unless x is bad. */
-static bool get_inode(struct inode_table *t, struct xdr_in *x)
+bool inode_get_record(struct inode_table *t, struct xdr_in *x)
 {
 	uint64_t id = xdr_get_u64(x), nlookup = xdr_get_u64(x);
 	struct nfs_attr attr, first;
@@ -183,7 +188,10 @@ static bool get_inode(struct inode_table *t, struct xdr_in *x)
 	first.fsid_minor = xdr_get_u64(x);
 	if (first.type < NFS_REG || first.type > NFS_FIFO)
 		xdr_in_fail(x);
-	ino = xdr_in_ok(x) ? inode_inherit(t, &fh, &first, id, nlookup) : NULL;
+	if (!xdr_in_ok(x))
+		return false;
+	ino = nlookup ? inode_inherit(t, &fh, &first, id, nlookup)
+		      : inode_inherit_forgotten(t, &fh, &first, id);
 	if (!ino)
 		return false;
 	mutex_alone(&ino->attrs.lock); /* no request is served yet */
@@ -207,7 +215,7 @@ bool inode_table_get_record(struct inode_table *t, unsigned run, struct xdr_in *
 	if (!inode_table_inherit(t, run, n, generation))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!get_inode(t, x))
+		if (!inode_get_record(t, x))
 			return false;
 	return true;
 }

@@ -14,8 +14,14 @@
 #include "fs/known/inode.h"
 #include "transport/rpc/xdr.h"
 
-/* No request is under way. */
-void inode_table_put_record(struct inode_table *t, struct xdr_out *x);
+/* One inode. No request is under way. */
+void inode_put_record(struct inode *ino, struct xdr_out *x);
+/* False: no memory, unless x is bad. */
+bool inode_get_record(struct inode_table *t, struct xdr_in *x);
+
+/* forgotten: the n inodes of fs_forgotten(). No request is under way. */
+void inode_table_put_record(
+	struct inode_table *t, struct inode *const forgotten[], uint32_t n, struct xdr_out *x);
 /* t is the table of run `run`, and has only its root. On failure (x is bad, or false is returned:
  * no memory) t may have some of the inodes. */
 bool inode_table_get_record(struct inode_table *t, unsigned run, struct xdr_in *x);

@@ -133,7 +133,7 @@ static struct dir *dir_new(
 	d->inode = inode_ref(ino);
 	d->cred = *cred;
 	d->may_search = may_search;
-	fs_add_handle(fs, &d->handle, dir_free);
+	fs_add_handle(fs, &d->handle, ino, dir_free);
 	return d;
 }
 

@@ -70,6 +70,7 @@ struct options {
 	unsigned nconnect, max_connect; /* 0: not given */
 	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool migration;			/* the mount moves with its file system to another server */
+	bool survive;			/* the daemon may be killed (survivor.h) */
 	bool referrals; /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */

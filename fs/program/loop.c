@@ -13,7 +13,9 @@
 #include "fs/kernel/ending.h"
 #include "fs/program/former.h"
 #include "fs/program/memory.h"
+#include "fs/program/former.h"
 #include "fs/program/mount.h"
+#include "fs/program/survivor.h"
 #include "fs/program/upgrade.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
@@ -134,6 +136,8 @@ bool loop_run(struct fs *fs, struct service *service)
 			announce_tick(fs);
 			writeback_tick(fs->writeback);
 			log_tell(false);
+			survivor_tick(fs);
+			former_tick(fs);
 		}
 	}
 }

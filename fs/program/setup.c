@@ -19,6 +19,7 @@
 #include "fs/lookup/listing.h"
 #include "fs/program/former.h"
 #include "fs/program/memory.h"
+#include "fs/program/survivor.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
@@ -33,7 +34,7 @@
 #include "fs/kernel/underway.h"
 #include "transport/clock.h"
 
-bool setup_begin(struct fs *fs, const struct options *o)
+int setup_begin(struct fs *fs, const struct options *o, struct err *e)
 {
 	size_t bytes, data, cached;
 
@@ -53,7 +54,10 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	mutex_init(&fs->handles_lock);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	fs->pool = mem_pool_new(bytes);
+	if (!o->survive)
+		fs->pool = mem_pool_new(bytes);
+	else if (survivor_setup(fs, bytes, e))
+		return -1;
 	fs->requests = request_pool_new();
 	fs->accounts = accounts_new();
 	fs->agains = agains_new();
@@ -73,10 +77,12 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flush_ops = flush_ops(fs);
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? data / 2 : 0);
 	fs->flushes = flushes_new();
-	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
-	       fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
-	       fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns && fs->repeats &&
-	       fs->fetches && fs->cached && fs->writeback && fs->flushes;
+	if (fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
+		fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
+		fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns &&
+		fs->repeats && fs->fetches && fs->cached && fs->writeback && fs->flushes)
+		return 0;
+	return err_set(e, ERR_INTERNAL, "out of memory or file descriptors");
 }
 
 bool setup_root(struct fs *fs)
@@ -133,6 +139,7 @@ void setup_end(struct fs *fs)
 	mutex_destroy(&fs->handles_lock);
 	numbers_finish(&fs->handle_numbers);
 	fs->pool = mem_pool_free(fs->pool);
+	fs->ledger = ledger_free(fs->ledger);
 	fs->memory = memory_free(fs->memory);
 	if (fs->wake_fd >= 0)
 		close(fs->wake_fd);

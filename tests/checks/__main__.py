@@ -4,6 +4,10 @@
 Runs what tests/check is asked for. A line for each job; what a failing one printed; at the end whether
 the tests ran that doc/conformance.md names, what was skipped and why, what failed and how to run it
 alone, and the count.
+
+The short check also runs on machines that do other work beside it. A few jobs that fail there are run
+again, alone, and the second run counts. The list at the end names them, because each may be a fault that
+is seldom seen. A sanitizer's report is never run again. --all runs no job again.
 """
 import argparse
 import collections
@@ -17,6 +21,7 @@ from pool import Pool
 from suites import SUITES
 
 LONGEST = 20000  # characters of a failing job that are shown
+AGAIN = 3  # jobs that are run again at most: more failures are no accident
 
 
 class Count:
@@ -26,26 +31,44 @@ class Count:
         self.passed = self.failed = 0
         self.skips = collections.defaultdict(list)  # reason: titles
         self.bad = []
+        self.first = []  # results of jobs that are to be run again
+        self.steady = True  # no job is run again from now on
 
     def add(self, result):
-        """Prints what came of a job, and counts it."""
+        """Prints what came of a job, and counts it, unless the job is to be run again."""
         title, skipped = result.job.title, len(result.skips)
+        if result.failed and not self.steady and not result.reported and not title.startswith("build "):
+            self.first.append(result)
+            self.show(result, "failed, and is to run again alone")
+            return
         self.conformance.add(result)
         self.passed += result.passed
         self.failed += result.failed
         for test, reason in result.skips:
             self.skips[reason].append(f"{title}: {test}")
-        verdict = "not ok" if result.failed else "ok"
         counts = f"{result.passed} passed" + (f", {result.failed} failed" if result.failed else "") + \
             (f", {skipped} skipped" if skipped else "")
-        print(f"{verdict} - {title}: {counts} ({result.seconds} s)")
+        self.show(result, counts)
+        if result.failed:
+            self.bad.append(title)
+            print(f"    again: {again(title)}", flush=True)
+
+    def show(self, result, counts):
+        verdict = "not ok" if result.failed else "ok"
+        print(f"{verdict} - {result.job.title}: {counts} ({result.seconds} s)")
         if result.failed or self.verbose:
             lines = [line for line in result.text.splitlines() if self.verbose or not line.startswith("ok ")]
             print("    " + "\n    ".join(lines)[-LONGEST:])
-        if result.failed:
-            self.bad.append(title)
-            print(f"    again: {again(title)}")
         sys.stdout.flush()
+
+    def second_runs(self):
+        """The titles of the jobs that are to be run again. If too many have failed, their first runs count."""
+        self.steady = True
+        if len(self.first) > AGAIN:
+            for result in self.first:
+                self.add(result)
+            self.first = []
+        return [result.job.title for result in self.first]
 
     def conform(self):
         """Prints what came of the tests that doc/conformance.md names; one that should have run and did not is a failure."""
@@ -65,6 +88,10 @@ class Count:
             print(f"  {reason}: {len(titles)}")
             for title in titles:
                 print(f"    {title}")
+        if self.first:
+            print("\nFailed at first, run again alone:")
+        for result in self.first:
+            print(f"  {result.job.title}: {'failed again' if result.job.title in self.bad else 'passed'}")
         if self.bad:
             print("\nFailed; each can be run again alone:")
         for title in self.bad:
@@ -119,8 +146,12 @@ def main():
         print("\n".join(job.title for job in todo))
         return 0
     count = Count(options.verbose or options.only is not None, todo)
+    count.steady = options.all or options.only is not None
     os.chdir(build.ROOT)
     Pool(max(options.jobs, 1), count.add).run(todo)
+    titles = count.second_runs()
+    if titles:
+        Pool(1, count.add).run(job for job in wanted(options) if job.title in titles)
     return count.close()
 
 

@@ -45,6 +45,7 @@ class Result:
     tests: list = field(default_factory=list)  # (test, "ok", "not ok" or "skip")
     seconds: int = 0
     text: str = ""  # what it printed
+    reported: bool = False  # a sanitizer has found a fault
 
 
 def sanitizer_env(reports):
@@ -74,6 +75,7 @@ def judge(result, status, reports):
             result.failed += 1
     if reports:
         result.failed += 1
+        result.reported = True
         result.text += f"not ok - a sanitizer's report\n{reports}"
     elif not result.failed and (status or not result.passed + len(result.skips)):
         result.failed = 1

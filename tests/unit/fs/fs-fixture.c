@@ -25,7 +25,7 @@ struct fs *fs_fixture_new(void)
 		.readahead_kb = fs_fixture_readahead_kb,
 		.gather = fs_fixture_gather};
 	fs->ledger = fs_fixture_ledger;
-	if (!setup_begin(fs, &fs_fixture_options))
+	if (setup_begin(fs, &fs_fixture_options, NULL))
 		abort();
 	fs->client = fake_client_new();
 	if (!setup_root(fs))

@@ -17,6 +17,7 @@
 #include "fs/coherence/change.h"
 #include "fs/coherence/repeat.h"
 #include "tests/unit/fs/kernel-file.h"
+#include "transport/clock.h"
 
 #define FULL	 10000u /* size that the kernel believes */
 #define NOW	 100u	/* size on the server */
@@ -63,12 +64,29 @@ static void the_kernel_takes_an_end_if_it_learns_nothing_else(void **state)
 	assert_int_equal(a.len, NOW);
 }
 
-static void after_a_notification_the_kernel_reads_again(void **state)
+/* Notifies the kernel, which then sends a READ. *late: that took so long that the kernel has the
+ * notification by then. */
+static struct answer read_after_notification(bool *late)
 {
+	uint64_t since = clock_ns();
 	struct answer a;
 
 	change_notify(fs, the_inode(), -1);
 	a = read_once();
+	*late = clock_age(clock_ns(), since) >= BELIEVED_TAKEN_NS;
+	return a;
+}
+
+static void after_a_notification_the_kernel_reads_again(void **state)
+{
+	bool late;
+	struct answer a = read_after_notification(&late);
+
+	for (int i = 0; i < 50 && !a.error && late; i++) {
+		teardown(state);
+		begin(state);
+		a = read_after_notification(&late);
+	}
 	assert_int_equal(a.error, -EINTR);
 	a = read_once();
 	assert_int_equal(a.error, 0);

@@ -28,6 +28,8 @@
 
 static struct fs *fs, *heir; /* the former daemon's mount; the successor's */
 static uint64_t node, fh, removed, removed_fh, dir, dir_fh;
+/* that the kernel has forgotten, and not released; found: a new inode of gone_dir's directory */
+static uint64_t gone, gone_fh, gone_dir, gone_dir_fh, found;
 static uint8_t bytes[1 << 16]; /* a record */
 static size_t len;
 
@@ -63,10 +65,41 @@ static void write_record(void)
 	close(fd);
 }
 
+static uint64_t open_dir(uint64_t of)
+{
+	struct fuse_open_in in = {0};
+	struct fuse_open_out out;
+
+	assert_int_equal(
+		kernel_ask(FUSE_OPENDIR, of, &in, sizeof(in), NULL, 0, &out, sizeof(out)), 0);
+	return out.fh;
+}
+
+static void forget(uint64_t id)
+{
+	struct inode *ino = inode_of(fs->inodes, id);
+
+	inode_forget(fs->inodes, ino, ino->nlookup);
+}
+
+/* FORGET overtakes RELEASE. */
+static void forget_open_ones(void)
+{
+	struct fuse_entry_out e;
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "gone", O_RDWR, &gone, &gone_fh), 0);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "gone"), 0);
+	assert_int_equal(kernel_mkdir(KERNEL_ROOT, "gone-dir", &e), 0);
+	gone_dir = e.nodeid;
+	gone_dir_fh = open_dir(gone_dir);
+	forget(gone);
+	forget(gone_dir);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "gone-dir", &e), 0);
+	found = e.nodeid;
+}
+
 static int setup(void **state)
 {
-	struct fuse_open_in open_in = {0};
-	struct fuse_open_out out;
 	struct fuse_entry_out e;
 
 	fs = kernel_mount();
@@ -76,10 +109,8 @@ static int setup(void **state)
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "removed"), 0);
 	assert_int_equal(kernel_mkdir(KERNEL_ROOT, "dir", &e), 0);
 	dir = e.nodeid;
-	assert_int_equal(kernel_ask(FUSE_OPENDIR, dir, &open_in, sizeof(open_in), NULL, 0, &out,
-				 sizeof(out)),
-		0);
-	dir_fh = out.fh;
+	dir_fh = open_dir(dir);
+	forget_open_ones();
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "absent", NULL), -ENOENT);
 	assert_true(locker_add((struct file *)fs_handle(fs, fh), 77, 4));
 	while (!request_pool_is_idle(fs->requests))
@@ -111,9 +142,20 @@ static void drop_silly(struct fs *of)
 	}
 }
 
+static void drop_silly_of(struct inode *ino)
+{
+	free(ino->silly.name);
+	ino->silly.name = NULL;
+}
+
 static struct fs *heir_free(void)
 {
+	struct handle *h;
+
 	drop_silly(heir);
+	mutex_alone(&heir->handles_lock);
+	LIST_FOREACH (h, &heir->handles, link)
+		drop_silly_of(h->inode);
 	return fs_fixture_free(heir);
 }
 
@@ -121,6 +163,7 @@ static int teardown(void **state)
 {
 	if (heir)
 		heir = heir_free();
+	drop_silly_of(inode_of(fs->inodes, gone));
 	drop_silly(fs);
 	kernel_unmount();
 	fs = NULL;
@@ -165,7 +208,7 @@ static void the_head_goes_through(void **state)
 	assert_int_equal(r->head.mounted_at, want.mounted_at);
 	assert_int_equal(r->head.vers_minor, 2);
 	assert_string_equal(r->head.mountpoint, want.mountpoint);
-	assert_int_equal(r->nfs.nopens, 2);
+	assert_int_equal(r->nfs.nopens, 3);
 	assert_int_equal(r->init.in_len, fs->init.in_len);
 	record_free(r);
 }
@@ -246,7 +289,7 @@ static void files_keep_their_numbers(void **state)
 	assert_true(rpc_same_cred(&is->cred, &was->cred));
 	assert_int_equal(is->inode->opens.count, 1);
 	assert_int_equal(is->inode->opens.mappers, 1);
-	assert_int_equal(atomic_load(&heir->open_files), 2);
+	assert_int_equal(atomic_load(&heir->open_files), 3);
 	assert_true(locker_known(is->inode, 77, &pid));
 	assert_int_equal(pid, 4);
 	assert_non_null(fs_handle(heir, dir_fh));
@@ -269,6 +312,31 @@ static void silly_names_are_kept(void **state)
 	assert_string_equal(is->silly.name->name, was->silly.name->name);
 	assert_int_equal(silly_number(heir, 0, &heirs_tag), silly_number(fs, 0, &tag));
 	assert_int_equal(heirs_tag, tag);
+	record_free(r);
+}
+
+static void open_files_outlive_a_forget(void **state)
+{
+	struct inode *was = inode_of(fs->inodes, gone), *is;
+	struct record *r;
+
+	assert_false(inode_is_known(fs->inodes, was));
+	heir_new();
+	r = read_into_heir(bytes, len);
+	assert_non_null(r);
+	is = inode_of(heir->inodes, gone);
+	assert_ptr_equal(fs_handle(heir, gone_fh)->inode, is);
+	assert_false(inode_is_known(heir->inodes, is));
+	assert_int_equal(is->refs, 1); /* the open file's */
+	assert_int_equal(is->opens.count, 1);
+	assert_string_equal(is->silly.name->name, was->silly.name->name);
+	is = inode_of(heir->inodes, gone_dir);
+	assert_ptr_equal(fs_handle(heir, gone_dir_fh)->inode, is);
+	assert_int_equal(is->refs, 1);
+	was = inode_of(heir->inodes, found);
+	assert_ptr_not_equal(was, is);
+	assert_true(nfs_fh_same(&was->fh, &is->fh));
+	assert_true(inode_is_known(heir->inodes, was));
 	record_free(r);
 }
 
@@ -329,6 +397,7 @@ int main(void)
 		TEST(names_are_known),
 		TEST(files_keep_their_numbers),
 		TEST(silly_names_are_kept),
+		TEST(open_files_outlive_a_forget),
 		TEST(another_format_is_refused),
 		TEST(a_short_record_is_refused),
 		TEST(a_record_that_lies_does_no_harm),

@@ -5,11 +5,13 @@
  */
 #include "tests/unit/nfsproto/v4/mean-run.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 static uint32_t do_exchange_id(struct run *r)
@@ -225,6 +227,7 @@ struct recall {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool ended;
+	int error; /* of the call: 0 or a negative errno */
 	uint32_t status;
 	uint64_t *change, *size; /* CB_GETATTR: where to put the answer */
 };
@@ -249,6 +252,7 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 	struct recall *r = call->ctx;
 	struct nfs4_compound_res head = {.status = 0xffffffff};
 
+	r->error = error;
 	if (!error && nfs4_get_compound_res(res, &head) == 0)
 		r->status = head.status;
 	if (r->status == NFS4_OK && r->change)
@@ -262,7 +266,59 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 
 typedef void put_fn(struct xdr_out *x, const void *args);
 
-/* Sends CB_SEQUENCE and the operation that put() encodes from args. */
+/* A reference to the backchannel, which is another connection than `gone`. The client binds its
+ * next connection some time after the first call on that connection. */
+static struct rpc_xprt *backchannel(struct mean_srv *s, const struct rpc_xprt *gone)
+{
+	struct rpc_xprt *x = NULL;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 60;
+	pthread_mutex_lock(&s->lock);
+	while (s->xprt == gone && pthread_cond_timedwait(&s->cond, &s->lock, &t) == 0)
+		;
+	if (s->xprt != gone)
+		x = rpc_xprt_ref(s->xprt);
+	pthread_mutex_unlock(&s->lock);
+	return x;
+}
+
+/* One call on x. Returns 0 or a negative errno. */
+static int call_on(struct recall *r, struct mean_srv *s, struct rpc_xprt *x, uint32_t seq,
+	put_fn *put, const void *args)
+{
+	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
+	size_t at;
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	mean_session_id(s, &sa.session);
+	pthread_mutex_unlock(&s->lock);
+	assert_int_equal(rpc_cb_init(&r->call, x, NFS4_CB_PROGRAM, 1, 1024), 0);
+	r->call.proc = NFS4_CB_COMPOUND;
+	r->call.done = recall_done;
+	r->call.ctx = r;
+	r->call.reply_max = 512;
+	r->ended = false;
+	at = nfs4_put_cb_compound_args(&r->call.args, "", 1, 0);
+	nfs4_put_cb_sequence_args(&r->call.args, &sa);
+	put(&r->call.args, args);
+	xdr_patch_u32(&r->call.args, at, 2);
+	rc = rpc_cb_submit(&r->call);
+	if (rc) {
+		rpc_call_finish(&r->call);
+		return rc;
+	}
+	pthread_mutex_lock(&r->lock);
+	while (!r->ended)
+		pthread_cond_wait(&r->cond, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return r->error;
+}
+
+/* Sends CB_SEQUENCE and the operation that put() encodes from args. If the connection has ended,
+ * sends them again on the next one. */
 static uint32_t call_back(struct mean_srv *s, uint32_t seq, put_fn *put, const void *args,
 	uint64_t *change, uint64_t *size)
 {
@@ -271,24 +327,20 @@ static uint32_t call_back(struct mean_srv *s, uint32_t seq, put_fn *put, const v
 		.status = 0xfffffffe,
 		.change = change,
 		.size = size};
-	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
-	size_t at;
+	struct rpc_xprt *x = NULL;
+	int rc = -ENOTCONN;
 
-	mean_session_id(s, &sa.session);
-	assert_int_equal(rpc_cb_init(&r.call, s->xprt, NFS4_CB_PROGRAM, 1, 1024), 0);
-	r.call.proc = NFS4_CB_COMPOUND;
-	r.call.done = recall_done;
-	r.call.ctx = &r;
-	r.call.reply_max = 512;
-	at = nfs4_put_cb_compound_args(&r.call.args, "", 1, 0);
-	nfs4_put_cb_sequence_args(&r.call.args, &sa);
-	put(&r.call.args, args);
-	xdr_patch_u32(&r.call.args, at, 2);
-	assert_int_equal(rpc_cb_submit(&r.call), 0);
-	pthread_mutex_lock(&r.lock);
-	while (!r.ended)
-		pthread_cond_wait(&r.cond, &r.lock);
-	pthread_mutex_unlock(&r.lock);
+	while (rc == -ENOTCONN) {
+		struct rpc_xprt *gone = x;
+
+		x = backchannel(s, gone);
+		rpc_xprt_unref(gone);
+		if (!x)
+			break;
+		rc = call_on(&r, s, x, seq, put, args);
+	}
+	rpc_xprt_unref(x);
+	assert_int_equal(rc, 0);
 	return r.status;
 }
 

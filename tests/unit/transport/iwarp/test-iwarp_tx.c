@@ -200,8 +200,9 @@ static void references_go_when_the_bytes_are_out(void **state)
 	pair_finish(&p);
 }
 
-/* The socket is full, and the batch holds pieces of a Send of which only a part is built. */
-static void a_terminate_keeps_what_the_batch_sends(void **state)
+/* Posts writes until the socket is full, and then a Terminate. Returns the number of pieces in the
+ * batch of a write of which only a part is built. */
+static unsigned terminate_in_a_write(void)
 {
 	enum { TIMES = 40 };
 	struct prov_wr wr = {.op = PROV_WRITE, .nsge = 1, .nhold = 1};
@@ -228,7 +229,6 @@ static void a_terminate_keeps_what_the_batch_sends(void **state)
 		mem_buf_unref(m);
 	}
 	assert_true(atomic_load(&c->blocked));
-	assert_true(TAILQ_FIRST(&c->ready)->built > 0);
 	m = TAILQ_FIRST(&c->ready)->hold[0];
 	iwarp_tx_terminate(c, &term);
 	for (unsigned i = c->batch.at; i < c->batch.n; i++) {
@@ -236,11 +236,23 @@ static void a_terminate_keeps_what_the_batch_sends(void **state)
 
 		kept += at >= m->data && at < m->data + m->size;
 	}
-	assert_true(kept > 0);
-	assert_int_equal(m->refs, 1);
+	if (kept)
+		assert_int_equal(m->refs, 1);
 	iwarp_tx_purge(c);
 	assert_int_equal(m->refs, 0);
 	pair_finish(&p);
+	return kept;
+}
+
+/* The socket is full, and the batch holds pieces of a write of which only a part is built. The
+ * socket may have taken these pieces by then: then the test tries again. */
+static void a_terminate_keeps_what_the_batch_sends(void **state)
+{
+	unsigned kept = 0;
+
+	for (int i = 0; i < 50 && !kept; i++)
+		kept = terminate_in_a_write();
+	assert_true(kept > 0);
 }
 
 static void await_blocked(struct end *e, unsigned nresp)

@@ -213,7 +213,8 @@ static void a_path_says_hello_on_each_connection(void **state)
 	srv_stop(&r.s);
 	srv_start(&r.s, r.port);
 	wait_until(has_said_hello, &r);
-	assert_int_equal(c.reconnected, 1);
+	/* twice, if the first new connection was to the listener that has ended */
+	assert_true(c.reconnected >= 1);
 	rpc_client_free(c.c);
 	rig_stop(&r);
 }

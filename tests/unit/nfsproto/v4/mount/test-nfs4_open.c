@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "nfsproto/v4/mount/nfs4_open.h"
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "transport/log.h"
 
@@ -330,6 +332,26 @@ static int truncate_by(struct fix *f, struct nfs_open *o, const struct nfs_fh *f
 	return fix_run(f, &op);
 }
 
+static uint32_t gen_of(struct nfs_open *o)
+{
+	uint32_t gen;
+
+	mutex_lock(&o->lock);
+	gen = o->gen;
+	mutex_unlock(&o->lock);
+	return gen;
+}
+
+/* Waits until the file has been opened anew n times. A call that is sent again, with the stateid
+ * before, may end earlier. */
+static void wait_reopened(struct fix *f, struct nfs_open *o, unsigned n)
+{
+	assert_true(mean_wait(&f->srv, &f->srv.reopens, n));
+	while (gen_of(o) < n + 1) /* the client has the answer */
+		sched_yield();
+	assert_int_equal(f->srv.reopens, n);
+}
+
 static void whatever_is_said_of_the_stateid_it_is_opened_again(void **state)
 {
 	static const uint32_t said[] = {NFS4ERR_BAD_STATEID, NFS4ERR_OLD_STATEID,
@@ -341,16 +363,17 @@ static void whatever_is_said_of_the_stateid_it_is_opened_again(void **state)
 	unsigned reopens = 0;
 	uint32_t n;
 
+	assert_int_equal(gen_of(o), 1);
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
 		fix_fails(f, OP_READ, said[i], 1);
 		assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-		assert_int_equal(f->srv.reopens, ++reopens);
+		wait_reopened(f, o, ++reopens);
 		fix_fails(f, OP_WRITE, said[i], 1);
 		assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
-		assert_int_equal(f->srv.reopens, ++reopens);
+		wait_reopened(f, o, ++reopens);
 		fix_fails(f, OP_SETATTR, said[i], 1);
 		assert_int_equal(truncate_by(f, o, &fh), 0);
-		assert_int_equal(f->srv.reopens, ++reopens);
+		wait_reopened(f, o, ++reopens);
 	}
 	assert_int_equal(f->srv.nopens, 1); /* the same owner has only one open */
 	fix_forget_opens(f);
