@@ -329,6 +329,7 @@ void request_free(struct request *r)
 		data_put_list(r->fs, &r->batch.data);
 	mem_buf_unref(r->buf);
 	free(r->text);
+	ledger_drop(r->fs->ledger, &r->note);
 	batch_end(&r->batch);
 	mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->live, r, live);
