@@ -48,12 +48,14 @@ struct world {
 };
 
 static struct world *w;
-static struct ledger *ledger;
-static struct mem_pool *pool;
-static struct dirty_file d;
-static struct dirty_owner owner[2];
-static struct dirty_cut cut;
-static size_t used;
+static struct daemon {
+	struct ledger *ledger;
+	struct mem_pool *pool;
+	struct dirty_file d;
+	struct dirty_owner owner[2];
+	struct dirty_cut cut;
+	size_t used;
+} * m;
 static uint8_t data[SPAN];
 static struct flight {
 	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
@@ -105,46 +107,53 @@ _Atomic uint64_t *__wrap_ledger_words(struct ledger *l, const struct note *n)
 
 static struct mem_buf *get(void *ctx, size_t size)
 {
-	struct mem_buf *buf = used + size > LIMIT ? NULL : mem_buf_get(pool, size);
+	struct daemon *of = ctx;
+	struct mem_buf *buf = of->used + size > LIMIT ? NULL : mem_buf_get(of->pool, size);
 
 	if (buf)
-		used += buf->size;
+		of->used += buf->size;
 	return buf;
 }
 
 static void put(void *ctx, struct mem_buf *buf)
 {
-	used -= buf->size;
+	struct daemon *of = ctx;
+
+	of->used -= buf->size;
 	mem_buf_unref(buf);
 }
 
-static const struct dirty_memory memory = {.get = get, .put = put};
-
-/* A daemon without data, on the pool. */
-static void begin(void)
+/* m becomes a daemon without data. pool: the daemon's from now on. */
+static void begin(struct mem_pool *pool)
 {
+	struct dirty_memory *memory = calloc(1, sizeof(*memory));
 	struct err e = {0};
 
-	ledger = ledger_new(&e);
-	assert_non_null(ledger);
-	dirty_init(&d, &memory);
-	d.ledger = ledger;
-	d.id = FILE_ID;
-	owner[0] = (struct dirty_owner){.number = 100};
-	owner[1] = (struct dirty_owner){.number = 101};
-	used = 0;
+	assert_non_null(pool);
+	m = calloc(1, sizeof(*m));
+	m->pool = pool;
+	m->ledger = ledger_new(&e);
+	assert_non_null(m->ledger);
+	*memory = (struct dirty_memory){.get = get, .put = put, .ctx = m};
+	dirty_init(&m->d, memory);
+	m->d.ledger = m->ledger;
+	m->d.id = FILE_ID;
+	m->owner[0].number = 100;
+	m->owner[1].number = 101;
 	nflights = 0;
-	kill_at = 0;
 }
 
-static void end(void)
+static void end(struct daemon *of)
 {
-	dirty_forget(&d, &owner[0]);
-	dirty_forget(&d, &owner[1]);
-	dirty_gave_up(&d);
-	dirty_finish(&d);
-	assert_int_equal(used, 0);
-	ledger_free(ledger);
+	dirty_forget(&of->d, &of->owner[0]);
+	dirty_forget(&of->d, &of->owner[1]);
+	dirty_gave_up(&of->d);
+	dirty_finish(&of->d);
+	assert_int_equal(of->used, 0);
+	ledger_free(of->ledger);
+	mem_pool_free(of->pool);
+	free((void *)of->d.memory);
+	free(of);
 }
 
 static int setup(void **state)
@@ -153,16 +162,14 @@ static int setup(void **state)
 
 	w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(w != MAP_FAILED);
-	pool = mem_pool_new_shared(8 << 20, &e);
-	assert_non_null(pool);
-	begin();
+	kill_at = 0;
+	begin(mem_pool_new_shared(8 << 20, &e));
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	end();
-	mem_pool_free(pool);
+	end(m);
 	munmap(w, sizeof(*w));
 	return 0;
 }
@@ -183,22 +190,22 @@ static void take_extents(const struct former *f, enum dirty_state state)
 		assert_in_range(n.number, 100, 101);
 		if (n.x.state != state)
 			continue;
-		buf = mem_pool_kept(pool, &n.place);
+		buf = mem_pool_kept(m->pool, &n.place);
 		assert_non_null(buf);
-		used += buf->size;
+		m->used += buf->size;
 		mem = dirty_mem_begin(buf);
-		n.x.by = &owner[n.number - 100];
+		n.x.by = &m->owner[n.number - 100];
 		n.x.mem = mem;
-		assert_true(dirty_former(&d, &n.x));
-		dirty_mem_end(&d, mem);
+		assert_true(dirty_former(&m->d, &n.x));
+		dirty_mem_end(&m->d, mem);
 	}
 }
 
-/* Another daemon takes over from the notes in the ledger and the pool, which stay. */
-static void take_over(struct ledger *former_ledger, struct mem_pool *former_pool)
+/* m becomes a daemon that takes over from `of`, whose notes and memory stay. */
+static void take_over(const struct daemon *of)
 {
 	struct err e = {0};
-	struct former *f = former_read(ledger_fd(former_ledger), &e);
+	struct former *f = former_read(ledger_fd(of->ledger), &e);
 	struct mem_place *place;
 	struct dirty_noted n;
 	uint32_t count;
@@ -210,9 +217,7 @@ static void take_over(struct ledger *former_ledger, struct mem_pool *former_pool
 		assert_true(dirty_noted(f, i, &n));
 		place[i] = n.place;
 	}
-	pool = mem_pool_take_over(8 << 20, mem_pool_fd(former_pool), place, count, &e);
-	assert_non_null(pool);
-	begin();
+	begin(mem_pool_take_over(8 << 20, mem_pool_fd(of->pool), place, count, &e));
 	take_extents(f, DIRTY_NEW);
 	take_extents(f, DIRTY_UNSTABLE);
 	free(place);
@@ -239,10 +244,10 @@ static void take_off(void)
 
 	if (nflights == 4)
 		return;
-	f->n = dirty_run(&d, &from, f->run);
+	f->n = dirty_run(&m->d, &from, f->run);
 	if (!f->n)
 		return;
-	dirty_writing(&d, f->run, f->n, ++w->time, 0);
+	dirty_writing(&m->d, f->run, f->n, ++w->time, 0);
 	nflights++;
 }
 
@@ -264,7 +269,7 @@ static void land(bool unstable)
 		if (!unstable)
 			memcpy(w->safe + (x->off - BASE), from, x->len);
 	}
-	dirty_wrote(&d, f->run, f->n, unstable, w->gen + 1, ++w->time);
+	dirty_wrote(&m->d, f->run, f->n, unstable, w->gen + 1, ++w->time);
 	w->gen++;
 	*f = flight[--nflights];
 }
@@ -279,7 +284,7 @@ static void commit(void)
 {
 	land_all();
 	memcpy(w->safe, w->server, SPAN);
-	dirty_committed(&d, w->gen);
+	dirty_committed(&m->d, w->gen);
 }
 
 static void send_all(void)
@@ -298,8 +303,8 @@ static void do_write(void)
 
 	memset(data, w->with, w->len);
 	for (uint32_t done = 0;; done += took) {
-		switch (dirty_put(
-			&d, &owner[w->by], BASE + w->off + done, data, w->len - done, &took)) {
+		switch (dirty_put(&m->d, &m->owner[w->by], BASE + w->off + done, data,
+			w->len - done, &took)) {
 		case DIRTY_DONE:
 			memset(w->want + w->off, w->with, w->len);
 			return;
@@ -317,13 +322,13 @@ static void do_write(void)
 /* A large write, whose block is kept. */
 static bool do_take(void)
 {
-	struct mem_buf *buf = get(NULL, w->len + 100);
+	struct mem_buf *buf = get(m, w->len + 100);
 
 	if (!buf)
 		return false;
 	memset(buf->data + 100, w->with, w->len);
-	if (dirty_take(&d, &owner[w->by], BASE + w->off, buf, 100, w->len) != DIRTY_DONE) {
-		put(NULL, buf);
+	if (dirty_take(&m->d, &m->owner[w->by], BASE + w->off, buf, 100, w->len) != DIRTY_DONE) {
+		put(m, buf);
 		return false;
 	}
 	memset(w->want + w->off, w->with, w->len);
@@ -333,7 +338,7 @@ static bool do_take(void)
 static void do_restart(void)
 {
 	memcpy(w->server, w->safe, SPAN);
-	dirty_redo(&d, 0, guard_now);
+	dirty_redo(&m->d, 0, guard_now);
 }
 
 /* Another client writes, after the writes of this mount. */
@@ -342,7 +347,7 @@ static void do_beside(void)
 	memset(w->want + w->off, w->with, w->len);
 	memset(w->server + w->off, w->with, w->len);
 	memset(w->safe + w->off, w->with, w->len);
-	dirty_cut(&d, BASE + w->off, w->len, UINT64_MAX);
+	dirty_cut(&m->d, BASE + w->off, w->len, UINT64_MAX);
 }
 
 /* The server carries the change out at once, or refuses it, and answers later. */
@@ -359,8 +364,8 @@ static void cut_answered(void)
 {
 	if (!w->cut_len)
 		return;
-	dirty_cut_end(&d, &cut, BASE + w->cut_off, w->cut_works ? w->cut_len : 0);
-	assert_int_equal(d.lost, 0);
+	dirty_cut_end(&m->d, &m->cut, BASE + w->cut_off, w->cut_works ? w->cut_len : 0);
+	assert_int_equal(m->d.lost, 0);
 	w->cut_len = 0;
 }
 
@@ -388,7 +393,7 @@ static void write_beside(void)
 	w->off = below(SPAN);
 	w->len = 1 + below(SPAN - w->off);
 	w->with = 0xee;
-	if (dirty_overlaps(&d, BASE + w->off, w->len))
+	if (dirty_overlaps(&m->d, BASE + w->off, w->len))
 		return;
 	w->step = BESIDE;
 	do_beside();
@@ -398,13 +403,13 @@ static void cut_begins(void)
 {
 	uint32_t off = below(SPAN), len = 1 + below(SPAN - off);
 
-	if (w->cut_len || dirty_overlaps(&d, BASE + off, len))
+	if (w->cut_len || dirty_overlaps(&m->d, BASE + off, len))
 		return;
 	w->step = CUTTING;
 	w->cut_off = off;
 	w->cut_works = below(3);
 	w->cut_since = ++w->time;
-	dirty_cut_begin(&d, &cut, w->cut_since);
+	dirty_cut_begin(&m->d, &m->cut, w->cut_since);
 	w->cut_len = len;
 	do_cut();
 }
@@ -487,10 +492,10 @@ static uint32_t check_below(const struct former *f, const struct dirty_extent *x
 static void check_notes(void)
 {
 	struct err e = {0};
-	struct former *f = former_read(ledger_fd(ledger), &e);
+	struct former *f = former_read(ledger_fd(m->ledger), &e);
 
 	assert_non_null(f);
-	assert_int_equal(check_below(f, RB_ROOT(&d.tree)), former_count(f, NOTE_EXTENT));
+	assert_int_equal(check_below(f, RB_ROOT(&m->d.tree)), former_count(f, NOTE_EXTENT));
 	former_free(f);
 }
 
@@ -505,14 +510,14 @@ static void the_notes_are_those_of_the_extents(void **state)
 	cut_answered();
 	land_all();
 	check_notes();
-	assert_true(ledger_is_whole(ledger));
+	assert_true(ledger_is_whole(m->ledger));
 }
 
 /* The step that was under way when the daemon was killed: the server and the kernel go on. */
 static void finish_step(void)
 {
 	if (w->cut_len)
-		dirty_cut_begin(&d, &cut, w->cut_since);
+		dirty_cut_begin(&m->d, &m->cut, w->cut_since);
 	switch (w->step) {
 	case NOTHING:
 		break;
@@ -543,7 +548,7 @@ static void check_file(bool restarts)
 	if (restarts)
 		do_restart();
 	cut_answered();
-	while (dirty_bytes(&d, DIRTY_NEW) || nflights) {
+	while (dirty_bytes(&m->d, DIRTY_NEW) || nflights) {
 		take_off();
 		land(false);
 	}
@@ -561,11 +566,13 @@ static void be_killed(unsigned seed, bool at_call)
 
 static void run(unsigned seed, bool at_call, unsigned *steps)
 {
-	struct ledger *former_ledger = ledger;
-	struct mem_pool *former_pool = pool;
+	struct daemon *killed, *between = NULL;
+	struct err e = {0};
 	pid_t child;
 	int status;
 
+	begin(mem_pool_new_shared(8 << 20, &e));
+	killed = m;
 	memset(w, 0, sizeof(*w));
 	child = fork();
 	if (!child)
@@ -578,46 +585,41 @@ static void run(unsigned seed, bool at_call, unsigned *steps)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	*steps += w->steps;
-	take_over(former_ledger, former_pool);
+	take_over(killed);
 	check_notes();
-	if (below(4) == 0) {
+	if (!below(4)) {
 		/* the successor is killed, too: its notes are as good, and so are the former ones
 		 */
-		struct ledger *mine = ledger;
-		struct mem_pool *own = pool;
-
-		if (below(2)) {
-			take_over(mine, own);
-			ledger_free(mine);
-		} else {
-			take_over(former_ledger, former_pool);
-		}
+		between = m;
+		take_over(below(2) ? between : killed);
 	}
 	finish_step();
 	check_file(seed & 1);
-	end();
-	/* the next daemon begins with an empty file; the memory of successors is left behind */
-	ledger_free(former_ledger);
-	mem_pool_kept_end(pool);
-	mem_pool_free(former_pool);
-	begin();
+	end(m);
+	if (between)
+		end(between);
+	end(killed);
 }
 
 static void a_daemon_may_be_killed_at_any_step(void **state)
 {
+	struct daemon *first = m;
 	unsigned steps = 0;
 
 	for (unsigned seed = 0; seed < 150; seed++)
 		run(seed, true, &steps);
+	m = first;
 	assert_true(steps > 10000);
 }
 
 static void a_daemon_may_be_killed_at_any_moment(void **state)
 {
+	struct daemon *first = m;
 	unsigned steps = 0;
 
 	for (unsigned seed = 0; seed < 60; seed++)
 		run(seed, false, &steps);
+	m = first;
 	assert_true(steps > 0);
 }
 
@@ -634,8 +636,8 @@ static void damaged_notes_are_refused(void **state)
 	uint64_t words[11];
 	const void *noted;
 
-	assert_int_equal(dirty_put(&d, &owner[0], 5, data, 1000, &took), DIRTY_DONE);
-	f = former_read(ledger_fd(ledger), &e);
+	assert_int_equal(dirty_put(&m->d, &m->owner[0], 5, data, 1000, &took), DIRTY_DONE);
+	f = former_read(ledger_fd(m->ledger), &e);
 	noted = former_note(f, NOTE_EXTENT, 0, &len);
 	assert_int_equal(len, sizeof(words));
 	memcpy(words, noted, len);
@@ -655,13 +657,13 @@ static void damaged_notes_are_refused(void **state)
 			bad[1] = 3; /* state */
 		else
 			bad[7] = INT64_MAX; /* off */
-		ledger_put(ledger, &note, NOTE_EXTENT, bad, len);
-		f = former_read(ledger_fd(ledger), &e);
+		ledger_put(m->ledger, &note, NOTE_EXTENT, bad, len);
+		f = former_read(ledger_fd(m->ledger), &e);
 		assert_false(dirty_noted(f, 1, &n));
 		former_free(f);
 	}
-	ledger_put(ledger, &note, NOTE_EXTENT, words, len - 8);
-	f = former_read(ledger_fd(ledger), &e);
+	ledger_put(m->ledger, &note, NOTE_EXTENT, words, len - 8);
+	f = former_read(ledger_fd(m->ledger), &e);
 	assert_false(dirty_noted(f, 1, &n));
 	former_free(f);
 }
