@@ -296,6 +296,15 @@ static void send_all(void)
 	land_all();
 }
 
+static void cut_answered(void)
+{
+	if (!w->cut_len)
+		return;
+	dirty_cut_end(&m->d, &m->cut, BASE + w->cut_off, w->cut_works ? w->cut_len : 0);
+	assert_int_equal(m->d.lost, 0);
+	w->cut_len = 0;
+}
+
 /* The write of the step. */
 static void do_write(void)
 {
@@ -313,6 +322,7 @@ static void do_write(void)
 			break;
 		case DIRTY_FULL:
 			send_all();
+			cut_answered(); /* lost extents take memory until then */
 			commit();
 			break;
 		}
@@ -358,15 +368,6 @@ static void do_cut(void)
 	memset(w->want + w->cut_off, 0xdd, w->cut_len);
 	memset(w->server + w->cut_off, 0xdd, w->cut_len);
 	memset(w->safe + w->cut_off, 0xdd, w->cut_len);
-}
-
-static void cut_answered(void)
-{
-	if (!w->cut_len)
-		return;
-	dirty_cut_end(&m->d, &m->cut, BASE + w->cut_off, w->cut_works ? w->cut_len : 0);
-	assert_int_equal(m->d.lost, 0);
-	w->cut_len = 0;
 }
 
 static void write_somewhere(void)
