@@ -580,17 +580,18 @@ static void step(void)
 
 	switch (below(10)) {
 	case 0:
+	case 1:
 		reach(WRITTEN);
 		break;
-	case 1:
-		reach(STABLE);
-		break;
 	case 2:
-		if (!below(4))
+		if (!below(2))
 			restart_server();
 		break;
 	case 3:
-		writeback_commit(&m->f);
+		if (!below(3))
+			reach(STABLE);
+		else if (!below(3))
+			writeback_commit(&m->f);
 		break;
 	default:
 		write_at(off, len > SPAN - off ? SPAN - off : len, (uint8_t)rand());
