@@ -39,9 +39,9 @@
  * filedata_flush() tells the others.
  *
  * With a ledger, a file with unstable data or a loss has a note for a successor of the daemon. The
- * reports that a description has had are not in that note: they belong into the note of the open
- * file, to be put again only when the kernel has the answer to FSYNC. If the daemon is killed
- * before, the description is told by the successor, perhaps a second time.
+ * reports that a description has had are in the note of the open file instead. If that note is
+ * older than a report, the successor reports the loss again: a report that was noted before the
+ * kernel had the answer could be lost.
  *
  * filechange.h is about the versions that the answers tell.
  *

@@ -15,7 +15,6 @@
 #define NOTE_BYTES 1024u
 
 static const struct field fields[] = {
-	FIELD(struct filedata, change.replaced),
 	FIELD(struct filedata, dirty),
 	FIELD(struct filedata, unkept),
 	FIELD(struct filedata, unsafe),
@@ -75,6 +74,7 @@ void filedata_put_note_locked(struct filedata *d) REQUIRES(d->lock)
 	memcpy(bytes, &d->gen, sizeof(d->gen));
 	xdr_out_init(&x, bytes + sizeof(d->gen), sizeof(bytes) - sizeof(d->gen));
 	xdr_put_u64(&x, d->id);
+	xdr_put_u64(&x, filechange_replaced(&d->change));
 	fields_put(&x, d, FIELDS(fields));
 	if (d->dirty)
 		put_cred(&x, &d->by);
@@ -150,6 +150,7 @@ bool filedata_former(struct filedata *d, const struct former *f, uint32_t i)
 		return false;
 	mutex_lock(&d->lock);
 	d->gen = gen;
+	atomic_store(&d->change.replaced, xdr_get_u64(&x));
 	fields_get(&x, d, FIELDS(fields));
 	if (d->dirty)
 		get_cred(&x, &d->by);

@@ -8,9 +8,9 @@
  * that changes the file system is noted before the call is sent, and the reply before the slot is
  * given back. The notes stay until the user calls nfs_client_answered().
  *
- * The successor's user processes the requests again that the kernel sends again. An op with the same
- * number, type, file and name then finds the notes, in the order in which the calls were made. A
- * noted reply is decoded, and no call is made. A call without a noted reply goes to the server
+ * The successor's user processes the requests again that the kernel sends again. An op with the
+ * same number, type, file and name then finds the notes, in the order in which the calls were made.
+ * A noted reply is decoded, and no call is made. A call without a noted reply goes to the server
  * again, in the same slot and with the same sequence id: the server executes the call once.
  *
  *     nfs_client_new()          the session goes on; calls of the former daemon that are not noted

@@ -36,18 +36,20 @@ enum note_kind {
 	NOTE_NONE,
 	NOTE_MOUNT,	/* fs/program/survivor.h: the mount itself */
 	NOTE_FS,	/* fs/program/former.h: numbers of the mount */
-	NOTE_SERVER,	/* nfs4_former.h: server, client ID, session */
+	NOTE_SERVER,	/* nfs4_server_record.h: server, client ID, session */
+	NOTE_EXPORT,	/* nfs4_mount_record.h: the properties of the mount */
 	NOTE_SLOTS,	/* nfs4_replay.h: the slots of the session */
 	NOTE_CHANGE,	/* nfs4_replay.h: a call that changes the file system, and its answer */
-	NOTE_OPEN,	/* nfs4_former.h: an open at the server */
-	NOTE_LOCKS,	/* nfs4_former.h: the locks of an owner */
+	NOTE_OPEN,	/* nfs4_state_note.h: an open at the server */
+	NOTE_LOCKS,	/* nfs4_state_note.h: the locks of an owner */
 	NOTE_INODE,	/* inode_note.h */
 	NOTE_FILE,	/* file_note.h: an open file */
+	NOTE_OPENING,	/* open_note.h: how a file is being opened */
 	NOTE_LOCKER,	/* locker.h: an owner that may hold locks */
 	NOTE_DIR,	/* ops.h: an open directory */
 	NOTE_SILLY,	/* silly.h: a silly name */
 	NOTE_EXTENT,	/* dirty_note.h: written data */
-	NOTE_LOSS,	/* written_note.h: data that was lost, and openers that are to be told */
+	NOTE_LOSS,	/* filedata_note.h: data that was lost, and openers that are to be told */
 	NOTE_ANSWER,	/* underway.h: an answer that the kernel may not have yet */
 	NOTE_UNDER_WAY, /* underway.h: a request of the kernel */
 	NOTE_KINDS

@@ -138,7 +138,6 @@ int mem_file_fd(const struct mem_file *f)
 
 static void punch(const struct mem_file *f, uint64_t off, size_t len)
 {
-	munlock(f->base + off, len);
 	/* a failure costs memory, and nothing else */
 	(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len);
 }
@@ -152,6 +151,7 @@ static void *take(struct mem_file *f, struct range *next, uint64_t off, size_t l
 		return NULL;
 	*r = (struct range){.off = off, .len = len};
 	if (!mem_present(f->base + off, len)) {
+		munlock(f->base + off, len);
 		punch(f, off, len);
 		free(r);
 		return NULL;
@@ -200,6 +200,7 @@ void mem_file_give(struct mem_file *f, void *p)
 	if (!r)
 		return;
 	TAILQ_REMOVE(&f->ranges, r, link);
+	munlock(f->base + r->off, r->len);
 	punch(f, r->off, r->len);
 	free(r);
 }
@@ -218,6 +219,8 @@ void mem_file_give_rest(struct mem_file *f)
 		punch(f, off, f->bytes - off);
 }
 
+/* The pages stay locked when they come back: to unlock them here would cut the mapping into pieces,
+ * of which a process may have only so many. */
 void mem_file_dry(const struct mem_file *f, void *p, size_t len)
 {
 	punch(f, mem_file_offset(f, p), len);

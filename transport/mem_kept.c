@@ -163,8 +163,8 @@ static bool keep_all_locked(struct mem_pool *pool, const struct mem_place kept[]
 			return false;
 	}
 	bytes = pool->slab_bytes;
-	if (pool->limit && bytes > pool->limit - pool->limit / 4)
-		pool->limit = bytes + pool->limit / 4;
+	if (pool->limit && bytes > pool->limit / 2)
+		pool->limit = bytes + pool->limit / 2;
 	mem_file_give_rest(pool->file);
 	return true;
 }
@@ -220,9 +220,16 @@ struct mem_buf *mem_pool_kept(struct mem_pool *pool, const struct mem_place *pla
 
 void mem_pool_kept_end(struct mem_pool *pool)
 {
-	for (uint32_t i = 0; i < pool->nkept; i++)
-		mem_buf_unref(pool->kept[i]);
-	free(pool->kept);
+	struct mem_buf **kept;
+	uint32_t n;
+
+	mutex_lock(&pool->lock);
+	kept = pool->kept;
+	n = pool->nkept;
 	pool->kept = NULL;
 	pool->nkept = 0;
+	mutex_unlock(&pool->lock);
+	for (uint32_t i = 0; i < n; i++)
+		mem_buf_unref(kept[i]);
+	free(kept);
 }

@@ -9,15 +9,18 @@
 
 #include "fs/file/cached.h"
 #include "fs/file/close.h"
+#include "fs/file/open_note.h"
 #include "fs/file/opening.h"
 #include "fs/kernel/underway.h"
 #include "fs/known/file.h"
 #include "fs/known/file_note.h"
 
-/* Did a CREATE make the file that was not answered? */
-static bool comes_again(const struct fs *fs, uint64_t request)
+/* Will the request make the file anew that was not answered, from the noted answer to its OPEN? */
+static bool comes_again(struct fs *fs, const struct file_told *told)
 {
-	return !underway_has_answer(fs, request) && nfs_client_has_changes(fs->client, request);
+	return !underway_has_answer(fs, told->request) &&
+	       nfs_client_has_changes(fs->client, told->request) &&
+	       (told->flags & O_CREAT || open_note_is(fs, told->request));
 }
 
 static int no_memory(struct err *e)
@@ -34,7 +37,7 @@ static int make(struct fs *fs, const struct file_told *told, struct err *e)
 
 	if (!ino || !open)
 		return 0;
-	if (comes_again(fs, told->request)) {
+	if (comes_again(fs, told)) {
 		nfs_open_discard(open);
 		return 0;
 	}

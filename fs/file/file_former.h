@@ -3,9 +3,10 @@
  *
  * file_former: the open files of a daemon that was killed, from their notes (file_note.h).
  *
- * The kernel may not know the last files, and sends their CREATE or OPEN again. After a CREATE the
- * file is left out, and so is its open at the server: the answer to the noted call makes both anew.
- * After an OPEN the file is closed when the OPEN comes.
+ * The kernel may not know the last files, and sends their CREATE or OPEN again. Such a file is left
+ * out, and so is its open at the server: the noted answer makes both anew. If the request was about
+ * to be answered, its way to open the file is not noted any more (open_note.h): then the file is
+ * closed when the OPEN comes.
  */
 #ifndef RNFS_FS_FILE_FILE_FORMER_H
 #define RNFS_FS_FILE_FILE_FORMER_H

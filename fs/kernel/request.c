@@ -174,6 +174,8 @@ static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests-
 
 	r->fuse = NULL;
 	atomic_store(&r->fate.awaited, false);
+	if (fuse && r->fs->ledger)
+		account_answers(&r->account); /* for underway_answers() */
 	if (fuse)
 		fuse_reply_err(fuse, ETIMEDOUT);
 }
@@ -327,6 +329,7 @@ void request_free(struct request *r)
 		data_put_list(r->fs, &r->batch.data);
 	mem_buf_unref(r->buf);
 	free(r->text);
+	ledger_drop(r->fs->ledger, &r->note);
 	batch_end(&r->batch);
 	mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->live, r, live);

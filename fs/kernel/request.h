@@ -67,6 +67,7 @@
 #include "fs/kernel/wait/turn_wait.h"
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/ledger.h"
 
 struct fs;
 struct file;
@@ -139,7 +140,8 @@ struct request {
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 	/* a reference; NULL: none. READ and WRITE data is in batch.data instead */
 	struct mem_buf *buf;
-	char *text; /* from malloc; freed with the request */
+	char *text;	  /* from malloc; freed with the request */
+	struct note note; /* of the operation (ledger.h), dropped with the request */
 	struct request_owed owed;
 
 	/* Each owned by the module that makes requests wait. */

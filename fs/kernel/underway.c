@@ -90,6 +90,7 @@ uint64_t underway_noted(const struct account *a)
 	case FUSE_RENAME:
 	case FUSE_RENAME2:
 	case FUSE_LINK:
+	case FUSE_OPEN:
 	case FUSE_CREATE:
 	case FUSE_WRITE:
 	case FUSE_RELEASE:

@@ -12,9 +12,6 @@
  *     calls noted --the answer is noted--> calls and answer --calls dropped--> answer --write(2)-->
  *     written --dropped--> nothing
  *
- * OPEN is not noted. A second OPEN of the same file does no harm, and the file that the first one
- * has opened is closed (file_former.h).
- *
  * If the successor finds the answer, the kernel gets that answer, and nothing else happens. The
  * kernel may have had the answer already; then the kernel does not send the request again.
  *

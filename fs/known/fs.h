@@ -44,6 +44,7 @@ struct memory;
 struct metrics_file;
 struct names;
 struct notifier;
+struct open_notes;
 struct openings;
 struct orders;
 struct request_pool;
@@ -80,7 +81,8 @@ struct fs {
 	struct request_pool *requests;
 	struct accounts *accounts;
 	struct agains *agains;
-	struct underway *underway; /* NULL without ledger */
+	struct underway *underway;     /* NULL without ledger */
+	struct open_notes *open_notes; /* NULL without ledger */
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;

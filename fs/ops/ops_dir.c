@@ -56,7 +56,8 @@ struct dir {
 	size_t pos GUARDED_BY(lock);
 	uint64_t pos_after GUARDED_BY(lock);
 	unsigned change GUARDED_BY(lock);
-	struct note note GUARDED_BY(lock);		    /* for a successor */
+	uint64_t request;		   /* request_number() of the OPENDIR; constant */
+	struct note note GUARDED_BY(lock); /* for a successor */
 	uint8_t noted_verf[NFS_VERF_SIZE] GUARDED_BY(lock); /* in the note */
 };
 
@@ -94,6 +95,7 @@ static void note_dir_locked(struct dir *d, const uint8_t *verf) REQUIRES(d->lock
 
 	xdr_out_init(&x, bytes, sizeof(bytes));
 	put_dir(d, &x);
+	xdr_put_u64(&x, d->request);
 	xdr_put_bool(&x, verf);
 	if (verf)
 		xdr_put_fixed(&x, verf, NFS_VERF_SIZE);
@@ -147,6 +149,7 @@ static void opendir_reply(struct request *r, bool may_search)
 		return;
 	}
 	mutex_alone(&d->lock); /* the kernel does not know d yet */
+	d->request = request_number(r);
 	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
 	if (fs->ledger)
@@ -192,6 +195,23 @@ static struct listing *opendir_lists(struct request *r)
 	return listing_unref(r->fs, r->inode, l);
 }
 
+/* The kernel sends r again, and so does not know the directory that r has opened before. */
+static void drop_again(struct request *r)
+{
+	struct dir *d = NULL;
+	struct handle *h;
+
+	mutex_lock(&r->fs->handles_lock);
+	LIST_FOREACH (h, &r->fs->handles, link)
+		if (h->free == dir_free && ((struct dir *)h)->request == request_number(r))
+			d = (struct dir *)h;
+	mutex_unlock(&r->fs->handles_lock);
+	if (!d)
+		return;
+	fs_drop_handle(r->fs, &d->handle);
+	dir_free(&d->handle);
+}
+
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
@@ -202,6 +222,8 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	if (request_is_again(r))
+		drop_again(r);
 	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
 		opendir_reply(r, true);
 		return;
@@ -628,19 +650,23 @@ static void note_again_locked(struct dir *d) REQUIRES(d->lock)
 	}
 }
 
-/* NULL: no memory, unless x is bad. */
-static struct dir *get_dir(struct fs *fs, struct xdr_in *x)
+/* noted: of a note, not of a record. NULL: no memory, unless x is bad. */
+static struct dir *get_dir(struct fs *fs, bool noted, struct xdr_in *x)
 {
 	uint64_t number = xdr_get_u64(x);
 	struct inode *ino = inode_get_id(fs->inodes, x);
 	bool may_search = xdr_get_bool(x);
 	struct rpc_cred cred;
+	uint64_t request = 0;
 	struct dir *d;
 
 	nfs_record_get_cred(x, &cred);
+	if (noted)
+		request = xdr_get_u64(x);
 	d = xdr_in_ok(x) ? dir_new(fs, ino, &cred, may_search) : NULL;
 	if (!d || !get_verifier(d, x))
 		return NULL;
+	d->request = request;
 	if (!fs_rename_handle(fs, &d->handle, number))
 		xdr_in_fail(x);
 	return d;
@@ -651,7 +677,7 @@ bool ops_dir_get_record(struct fs *fs, struct xdr_in *x)
 	uint32_t n = xdr_get_count(x, UINT32_MAX, DIR_BYTES);
 
 	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++)
-		if (!get_dir(fs, x))
+		if (!get_dir(fs, false, x))
 			return !xdr_in_ok(x);
 	return true;
 }
@@ -665,7 +691,7 @@ int ops_dirs_former(struct fs *fs, const struct former *former, struct err *e)
 		const void *data = former_note(former, NOTE_DIR, i, &len);
 
 		xdr_in_init(&x, data, len);
-		d = get_dir(fs, &x);
+		d = get_dir(fs, true, &x);
 		if (!d || !xdr_in_done(&x))
 			return err_set(e, ERR_INTERNAL,
 				"a note of the former daemon's directories is damaged, or there is "

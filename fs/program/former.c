@@ -13,6 +13,7 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/file_former.h"
 #include "fs/file/locker.h"
+#include "fs/file/open_note.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/underway.h"
@@ -165,7 +166,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 	if (!numbers_init(&fs->handle_numbers, told.run + 1, handles))
 		return err_set(e, ERR_INTERNAL, "out of memory for the files of the former daemon");
 	if (inode_table_former(fs->inodes, told.run + 1, f, e) || underway_former(fs, f, e) ||
-		files_former(fs, f, e) || lockers_former(fs, f, e) ||
+		open_notes_former(fs, f, e) || files_former(fs, f, e) || lockers_former(fs, f, e) ||
 		silly_former(fs, told.tag, f, e) || ops_dirs_former(fs, f, e) ||
 		take_data(fs, f, e))
 		return -1;
@@ -176,6 +177,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 
 int fs_former_go_on(struct fs *fs, struct err *e)
 {
+	silly_tick(fs); /* rmdir(2) waits for the names of files that are closed */
 	if (!underway_resend(fs))
 		return err_set(e, ERR_INTERNAL, "the kernel does not send its requests again: %s",
 			strerror(errno));
@@ -188,5 +190,6 @@ void former_tick(struct fs *fs)
 	if (!underway_tick(fs))
 		return;
 	silly_end_begun(fs);
+	open_notes_end(fs->open_notes);
 	written_former_end(fs->writeback, fs->pool);
 }

@@ -22,6 +22,7 @@
 #include "fs/program/survivor.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
+#include "fs/file/open_note.h"
 #include "fs/file/opening.h"
 #include "fs/kernel/again.h"
 #include "fs/kernel/arrival.h"
@@ -100,12 +101,15 @@ bool setup_root(struct fs *fs)
 	fs->inodes = inode_table_new(&root, &attr);
 	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
 	fs->inval = inval_start(fs);
-	if (fs->ledger)
+	if (fs->ledger) {
 		fs->underway = underway_new(fs->ledger);
+		fs->open_notes = open_notes_new(fs->ledger);
+	}
 	if (fs->inodes)
 		inode_table_keep_notes(fs->inodes, fs->ledger);
 	former_keep_note(fs);
-	return fs->inodes && fs->names && fs->inval && (fs->underway || !fs->ledger);
+	return fs->inodes && fs->names && fs->inval &&
+	       ((fs->underway && fs->open_notes) || !fs->ledger);
 }
 
 void setup_end(struct fs *fs)
@@ -122,6 +126,7 @@ void setup_end(struct fs *fs)
 	fs->accounts = accounts_free(fs->accounts);
 	fs->agains = agains_free(fs->agains);
 	fs->underway = underway_free(fs->underway);
+	fs->open_notes = open_notes_free(fs->open_notes);
 	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);

@@ -32,6 +32,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg.h"
 #include "nfsproto/v4/mount/nfs4_lock.h"
 #include "nfsproto/v4/server/nfs4_sync.h"
+#include "transport/ledger.h"
 
 #define NFS4_OFFLOADS 16u
 
@@ -69,6 +70,9 @@ struct nfs4_client {
 	uint32_t layout_types;		    /* of the root's file system: bits 1 << layouttype4 */
 	struct nfs4_pnfs *_Atomic pnfs;	    /* nfs4_pnfs.h; NULL: data goes through the server */
 
+	struct ledger
+		*ledger;  /* constant: for notes of the mount's state (nfs_former.h), or NULL */
+	struct note note; /* nfs4_mount_note(): of the thread that mounts and unmounts */
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */
 

@@ -16,6 +16,7 @@
 
 #include "fs/file/locker.h"
 #include "fs/file/silly.h"
+#include "fs/file/silly_give.h"
 #include "fs/known/file.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/underway.h"
@@ -302,6 +303,88 @@ static void files_of_requests_that_come_again_are_left_out(void **state)
 	fake_knobs.changes = 0;
 }
 
+static unsigned lookups, steps;
+static char renamed_to[64];
+
+static bool note_rename(struct nfs_op *op)
+{
+	lookups += op->type == NFS_LOOKUP;
+	if (op->type == NFS_RENAME)
+		memcpy(renamed_to, op->u.rename.to.s, op->u.rename.to.len + 1);
+	op->error = 0;
+	return op->type == NFS_RENAME;
+}
+
+static void step(struct request *r)
+{
+	steps++;
+	request_free(r);
+}
+
+/* heir handles the UNLINK of name with that number, which the kernel sends again. */
+static void unlink_again(const char *name, uint64_t number)
+{
+	const struct rpc_cred cred = {.flavor = RPC_AUTH_NONE};
+	struct request *r = request_new_cred(heir, NULL, &cred);
+	struct nfs_name n;
+
+	r->dir = inode_ref(inode_table_root(heir->inodes));
+	r->account.unique = number | REQUEST_AGAIN;
+	r->batch.noted = number;
+	assert_true(request_set_name(r->name, &n, name));
+	silly_check(r, &r->dir->fh, &n, step);
+}
+
+/* The daemon is killed when the server may have given an unlinked file its silly name. */
+static void a_silly_name_is_given_once(void **state)
+{
+	uint64_t number;
+	struct silly *s;
+
+	fake_knobs.hang[NFS_RENAME] = true;
+	number = kernel_send(FUSE_UNLINK, KERNEL_ROOT, NULL, 0, "file", 5);
+	while (!notes || former_count(notes, NOTE_SILLY) < 2) {
+		notes = former_free(notes);
+		notes = former_read(ledger_fd(ledger), &err);
+	}
+	notes = former_free(notes);
+	fake_knobs.changes = number;
+	killed();
+	s = inode_of(heir->inodes, node)->silly.name;
+	assert_non_null(s);
+	assert_false(s->sure);
+	fake_knobs.hang[NFS_RENAME] = false;
+	fake_knobs.script = note_rename;
+	lookups = steps = 0;
+	unlink_again("file", number);
+	assert_int_equal(steps, 1);
+	assert_int_equal(lookups, 0);
+	s = inode_of(heir->inodes, node)->silly.name;
+	assert_string_equal(renamed_to, s->name);
+	assert_true(s->sure);
+	fake_knobs.script = NULL;
+	fake_knobs.changes = 0;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, 0);
+}
+
+/* The calls of the former daemon decide, and not what the name stands for by now. */
+static void a_removal_that_was_begun_looks_for_nothing(void **state)
+{
+	killed();
+	fake_knobs.changes = 1000;
+	fake_knobs.script = note_rename;
+	lookups = steps = 0;
+	unlink_again("file", 1000);
+	assert_int_equal(steps, 1);
+	assert_int_equal(lookups, 0);
+	fake_knobs.changes = 0;
+	unlink_again("file", 1000);
+	assert_int_equal(steps, 2);
+	assert_int_equal(lookups, 1);
+	fake_knobs.script = NULL;
+}
+
 /* A note of each kind, cut short or with a byte changed, is refused or harmless. */
 static void damaged_notes_do_no_harm(void **state)
 {
@@ -363,6 +446,8 @@ int main(void)
 		TEST(silly_names_are_kept),
 		TEST(names_of_closed_files_are_removed),
 		TEST(files_of_requests_that_come_again_are_left_out),
+		TEST(a_silly_name_is_given_once),
+		TEST(a_removal_that_was_begun_looks_for_nothing),
 		TEST(damaged_notes_do_no_harm),
 	};
 
