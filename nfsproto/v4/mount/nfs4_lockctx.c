@@ -22,10 +22,8 @@ void nfs4_lock_init(struct nfs4_locks *l)
 
 static void ctx_free(struct nfs4_lockctx *ctx)
 {
-	struct nfs4_client *c = nfs4_client(ctx->open->head.client);
-
-	mutex_alone(&c->locks.lock); /* no other thread knows ctx any more */
-	ledger_drop(c->ledger, &ctx->note);
+	if (ctx->note.at)
+		ledger_drop(nfs4_client(ctx->open->head.client)->ledger, &ctx->note);
 	nfs4_open_unref(ctx->open);
 	lock_ranges_finish(&ctx->ranges);
 	lock_ranges_finish(&ctx->lost);

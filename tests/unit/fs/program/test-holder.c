@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/kernel/signals.h"
 #include "fs/program/holder.h"
 #include "fs/program/survivor.h"
 
@@ -63,6 +64,7 @@ __attribute__((noreturn)) static void live(struct story *s, int holder, int pool
 	if (s->plan == PLAN_KILLED && s->daemons == 4)
 		_exit(7);
 	signal(SIGSEGV, SIG_DFL);
+	signals_let_in();
 	kill(getpid(), s->plan == PLAN_CRASH ? SIGSEGV : SIGKILL);
 	for (;;)
 		pause();
