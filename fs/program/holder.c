@@ -261,13 +261,17 @@ static bool is_dying(pid_t pid)
 
 static void look_at_daemon(struct holder *h)
 {
+	bool dying = h->holds && !h->leaving && is_dying(h->pid);
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == h->pid)
-			after(h, status, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-	if (h->holds && !h->leaving && is_dying(h->pid))
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != h->pid)
+			continue; /* a daemon that was dying for long */
+		after(h, status, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+		dying = false;
+	}
+	if (dying)
 		after(h, SIGKILL, SIGKILL);
 }
 

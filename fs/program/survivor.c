@@ -27,7 +27,7 @@
 static void note_mount(struct fs *fs)
 {
 	struct record_head head = {
-		.run = fs->handle_numbers.run,
+		.run = fs->handle_numbers.run + 1,
 		.device = fuse_session_fd(fs->se),
 		.row = -1,
 		.auto_unmount = fs->auto_unmount_fd,
@@ -124,7 +124,6 @@ bool survivor_begin(struct fs *fs, struct err *e)
 	fs->record = fs->former ? read_note(fs->former, e) : NULL;
 	if (!fs->record)
 		return true;
-	fs->record->head.run++;
 	fs->record->head.paused_at = died_at;
 	fs->record->head.asker = -1;
 	fs->record->head.device = fs->former_device;
