@@ -6,7 +6,6 @@
 #include "fs/program/former.h"
 
 #include <errno.h>
-#include <linux/fuse.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +14,11 @@
 #include "fs/file/locker.h"
 #include "fs/file/open_note.h"
 #include "fs/file/silly.h"
-#include "fs/kernel/device.h"
 #include "fs/kernel/underway.h"
 #include "fs/known/file.h"
 #include "fs/known/inode_former.h"
 #include "fs/ops/ops.h"
 #include "transport/log.h"
-
-#define NOTIFY_INC_EPOCH 8 /* FUSE_NOTIFY_INC_EPOCH */
 
 /* --- the note of the mount -------------------------------------------------------------------- */
 
@@ -108,14 +104,10 @@ static void walk(struct request *r)
 
 static void forget_all(struct fs *fs)
 {
-	struct fuse_out_header h = {.len = sizeof(h), .error = NOTIFY_INC_EPOCH};
 	const struct rpc_cred none = {.flavor = RPC_AUTH_NONE};
-	struct iovec iov = {&h, sizeof(h)};
 	struct request *r = request_new_cred(fs, NULL, &none);
 	struct walk_state count = {0};
 
-	if (device_writev(fs->device, &iov, 1) < 0)
-		log_ctrl("the kernel believes names until their time-outs: %s", strerror(errno));
 	inode_table_each(fs->inodes, note_one, &count);
 	if (r)
 		walk_of(r)->ino = calloc(count.n, sizeof(struct inode *));

@@ -11,8 +11,10 @@
  *     directories      ops.h
  *
  * The attributes, pages and names that the kernel believes are not noted. So the kernel is made to
- * forget them: names by a new epoch (Linux 6.16) or by their time-outs, and attributes and pages of
- * one inode after the other by the invalidator's thread, which may wait for requests.
+ * forget attributes and pages, of one inode after the other, by the invalidator's thread, which may
+ * wait for requests. Names are believed until their time-outs. (A new epoch, FUSE_NOTIFY_INC_EPOCH,
+ * would make the kernel drop each name at the next walk, and with the name a file system that is
+ * mounted there.)
  */
 #ifndef RNFS_FS_PROGRAM_FORMER_H
 #define RNFS_FS_PROGRAM_FORMER_H

@@ -64,8 +64,6 @@ static int teardown(void **state)
 	heir = fs_fixture_free(heir);
 	fs = fs_fixture_free(fs);
 	notes = former_free(notes);
-	ledger = ledger_free(ledger);
-	next = ledger_free(next);
 	fs_fixture_ledger = NULL;
 	return 0;
 }

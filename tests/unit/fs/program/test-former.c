@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/file/locker.h"
+#include "fs/file/open_note.h"
 #include "fs/file/silly.h"
 #include "fs/file/silly_give.h"
 #include "fs/known/file.h"
@@ -44,12 +45,12 @@ static int setup(void **state)
 
 	err = (struct err){0};
 	ledger = ledger_new(&err);
-	next = ledger_new(&err);
-	assert_true(ledger && next);
+	assert_non_null(ledger);
 	fs_fixture_ledger = ledger;
 	fs = kernel_mount();
 	assert_int_equal(kernel_create(KERNEL_ROOT, "file", O_RDWR, &node, &fh), 0);
-	assert_int_equal(kernel_create(KERNEL_ROOT, "removed", O_RDWR, &removed, &removed_fh), 0);
+	assert_int_equal(
+		kernel_create(KERNEL_ROOT, "removed", O_RDWR | O_CREAT, &removed, &removed_fh), 0);
 	made_by = ((struct file *)fs_handle(fs, removed_fh))->request;
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "removed"), 0);
 	assert_int_equal(kernel_mkdir(KERNEL_ROOT, "dir", &e), 0);
@@ -62,13 +63,20 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A mount has its ledger to the end. */
+static void heir_new(void)
+{
+	fs_fixture_ledger = next = ledger_new(&err);
+	assert_non_null(next);
+	heir = fs_fixture_new();
+}
+
 /* The daemon is killed. */
 static void read_notes(void)
 {
 	notes = former_read(ledger_fd(ledger), &err);
 	assert_non_null(notes);
-	fs_fixture_ledger = next;
-	heir = fs_fixture_new();
+	heir_new();
 }
 
 static void killed(void)
@@ -100,8 +108,6 @@ static int teardown(void **state)
 	drop_silly(fs);
 	kernel_unmount();
 	fs = NULL;
-	ledger = ledger_free(ledger);
-	next = ledger_free(next);
 	fs_fixture_ledger = NULL;
 	return 0;
 }
@@ -193,7 +199,6 @@ static void each_daemon_has_its_run(void **state)
 static void a_second_successor_knows_all(void **state)
 {
 	uint32_t n[NOTE_KINDS];
-	struct ledger *third;
 	struct fs *first;
 
 	assert_true(locker_add((struct file *)fs_handle(fs, fh), 77, 4));
@@ -206,8 +211,7 @@ static void a_second_successor_knows_all(void **state)
 	for (unsigned k = 1; k < NOTE_KINDS; k++)
 		assert_int_equal(former_count(notes, k), n[k]);
 	first = heir;
-	fs_fixture_ledger = third = ledger_new(&err);
-	heir = fs_fixture_new();
+	heir_new();
 	if (fs_former_restore(heir, notes, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(heir->handle_numbers.run, 2);
@@ -216,7 +220,6 @@ static void a_second_successor_knows_all(void **state)
 	drop_silly(heir);
 	fs_fixture_free(heir);
 	heir = first;
-	ledger_free(third);
 }
 
 static void owners_of_locks_are_known(void **state)
@@ -301,6 +304,44 @@ static void files_of_requests_that_come_again_are_left_out(void **state)
 	assert_non_null(fs_handle(heir, fh));
 	assert_int_equal(fake_knobs.discards, 1);
 	fake_knobs.changes = 0;
+}
+
+/* An OPEN that comes again goes out in the same form. */
+static void an_open_takes_the_same_way(void **state)
+{
+	const struct rpc_cred cred = {.flavor = RPC_AUTH_NONE};
+	struct fuse_open_in in = {.flags = O_RDONLY};
+	struct request *r;
+	struct nfs_fh at;
+	uint64_t number;
+
+	fake_knobs.hang[NFS_OPEN] = true;
+	number = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
+	while (!notes || !former_count(notes, NOTE_OPENING)) {
+		notes = former_free(notes);
+		notes = former_read(ledger_fd(ledger), &err);
+	}
+	notes = former_free(notes);
+	killed();
+	assert_true(open_note_is(heir, number));
+	assert_false(open_note_is(heir, number + 2));
+	r = request_new_cred(heir, NULL, &cred);
+	r->account.unique = number | REQUEST_AGAIN;
+	assert_true(open_note_take(r, &at));
+	assert_string_equal(r->name, "file");
+	assert_true(nfs_fh_same(&at, &inode_table_root(fs->inodes)->fh));
+	assert_false(open_note_take(r, &at));
+	request_free(r);
+	notes = former_free(notes);
+	notes = former_read(ledger_fd(next), &err);
+	assert_int_equal(former_count(notes, NOTE_OPENING), 0);
+	fake_knobs.hang[NFS_OPEN] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, 0);
+	is_idle();
+	notes = former_free(notes);
+	notes = former_read(ledger_fd(ledger), &err);
+	assert_int_equal(former_count(notes, NOTE_OPENING), 0);
 }
 
 static unsigned lookups, steps;
@@ -388,8 +429,8 @@ static void a_removal_that_was_begun_looks_for_nothing(void **state)
 /* A note of each kind, cut short or with a byte changed, is refused or harmless. */
 static void damaged_notes_do_no_harm(void **state)
 {
-	static const enum note_kind kinds[] = {
-		NOTE_FS, NOTE_INODE, NOTE_FILE, NOTE_LOCKER, NOTE_DIR, NOTE_SILLY, NOTE_ANSWER};
+	static const enum note_kind kinds[] = {NOTE_FS, NOTE_INODE, NOTE_FILE, NOTE_OPENING,
+		NOTE_LOCKER, NOTE_DIR, NOTE_SILLY, NOTE_ANSWER};
 
 	assert_true(locker_add((struct file *)fs_handle(fs, fh), 77, 4));
 	read_notes();
@@ -419,7 +460,7 @@ static void damaged_notes_do_no_harm(void **state)
 			ledger_put(bad, &note, kinds[k], copy, cut % 2 ? len : cut);
 			f = former_read(ledger_fd(bad), &err);
 			assert_non_null(f);
-			heir = fs_fixture_new();
+			heir_new();
 			err = (struct err){0};
 			if (fs_former_restore(heir, f, &err))
 				assert_true(err.msg[0]);
@@ -446,6 +487,7 @@ int main(void)
 		TEST(silly_names_are_kept),
 		TEST(names_of_closed_files_are_removed),
 		TEST(files_of_requests_that_come_again_are_left_out),
+		TEST(an_open_takes_the_same_way),
 		TEST(a_silly_name_is_given_once),
 		TEST(a_removal_that_was_begun_looks_for_nothing),
 		TEST(damaged_notes_do_no_harm),
