@@ -49,6 +49,56 @@ static struct dirty_extent *at_or_behind(struct dirty_file *d, uint64_t off)
 	return before && end_of(before) > off ? before : x;
 }
 
+/* --- notes -------------------------------------------------------------------------------------
+ */
+
+static struct dirty_noted noted(const struct dirty_file *d, const struct dirty_extent *x)
+{
+	return (struct dirty_noted){
+		.id = d->id,
+		.number = x->by->number,
+		.off = x->off,
+		.at = x->at,
+		.len = x->len,
+		.state = x->state != DIRTY_UNSTABLE ? NOTED_NEW
+			 : x->lost		    ? NOTED_LOST
+						    : NOTED_UNSTABLE,
+		.gen = x->gen,
+		.sent = x->sent,
+		.got = x->got,
+	};
+}
+
+/* Puts the note of x, whose memory is complete, in place of an earlier one. */
+static void note_put(struct dirty_file *d, struct dirty_extent *x)
+{
+	struct dirty_noted n;
+
+	if (!d->ledger)
+		return;
+	n = noted(d, x);
+	if (mem_buf_place(x->mem->buf, &n.place))
+		dirty_note_put(d->ledger, &x->note, &n);
+	else
+		ledger_give_up(d->ledger);
+}
+
+static void note_len(struct dirty_file *d, const struct dirty_extent *x)
+{
+	if (d->ledger)
+		dirty_note_len(d->ledger, &x->note, x->len);
+}
+
+static void note_state(struct dirty_file *d, const struct dirty_extent *x)
+{
+	struct dirty_noted n;
+
+	if (!d->ledger)
+		return;
+	n = noted(d, x);
+	dirty_note_state(d->ledger, &x->note, &n);
+}
+
 /* --- extents ---------------------------------------------------------------------------------- */
 
 static void count(struct dirty_file *d, enum dirty_state state, uint64_t n)
@@ -116,7 +166,7 @@ static void mem_unref(struct dirty_file *d, struct dirty_mem *mem)
 /* x is not in the tree any more. The note goes before the memory. */
 static void destroy(struct dirty_file *d, struct dirty_extent *x)
 {
-	dirty_note_drop(d, x);
+	ledger_drop(d->ledger, &x->note);
 	mem_unref(d, x->mem);
 	free(x);
 }
@@ -143,7 +193,7 @@ static void shorten_head(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 	x->at += n;
 	x->len -= n;
 	x->room -= n;
-	dirty_note_put(d, x);
+	note_put(d, x);
 	count(d, x->state, -(uint64_t)n);
 }
 
@@ -151,7 +201,7 @@ static void shorten_tail(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 {
 	x->len -= n;
 	x->room = x->len; /* another extent may lie behind x */
-	dirty_note_len(d, x);
+	note_len(d, x);
 	count(d, x->state, -(uint64_t)n);
 }
 
@@ -173,7 +223,7 @@ static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint
 		tail->off = end;
 		tail->at += (uint32_t)(end - x->off);
 		tail->len = tail->room = (uint32_t)(end_of(x) - end);
-		dirty_note_put(d, tail);
+		note_put(d, tail);
 		insert(d, tail);
 		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
 	}
@@ -223,7 +273,7 @@ static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, 
 /* Undoes begin(). */
 static void unbegin(struct dirty_file *d, struct dirty_extent *x)
 {
-	dirty_note_drop(d, x);
+	ledger_drop(d->ledger, &x->note);
 	d->memory->put(d->memory->ctx, x->mem->buf);
 	free(x->mem);
 	free(x);
@@ -248,15 +298,15 @@ static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	memcpy(x->mem->buf->data + x->at + x->len, data, n);
 	x->len += n;
 	if (new)
-		dirty_note_put(d, new);
+		note_put(d, new);
 	else
-		dirty_note_len(d, x);
+		note_len(d, x);
 	if (over && !cut(d, over, off, off + n)) {
 		x->len -= n;
 		if (new)
 			unbegin(d, new);
 		else
-			dirty_note_len(d, x);
+			note_len(d, x);
 		return 0;
 	}
 	if (new)
@@ -311,7 +361,7 @@ enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t
 		free(new.mem);
 		return DIRTY_FULL;
 	}
-	dirty_note_put(d, x);
+	note_put(d, x);
 	dirty_cut(d, off, len, UINT64_MAX);
 	insert(d, x);
 	return DIRTY_DONE;
@@ -380,7 +430,7 @@ void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, b
 		run[i]->gen = gen;
 		run[i]->got = got;
 		set_state(d, run[i], DIRTY_UNSTABLE);
-		dirty_note_state(d, run[i]);
+		note_state(d, run[i]);
 	}
 }
 
@@ -421,7 +471,7 @@ static void redo(struct dirty_file *d, struct dirty_extent *x)
 		x->room = x->len;
 		set_state(d, x, DIRTY_NEW);
 	}
-	dirty_note_state(d, x);
+	note_state(d, x);
 }
 
 void dirty_gave_up(struct dirty_file *d)
@@ -580,7 +630,7 @@ bool dirty_former(struct dirty_file *d, const struct dirty_extent *like)
 		x->off = pos;
 		x->at += (uint32_t)(pos - like->off);
 		x->len = x->room = (uint32_t)(to - pos);
-		dirty_note_put(d, x);
+		note_put(d, x);
 		insert(d, x);
 	}
 	return true;

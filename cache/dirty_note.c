@@ -16,72 +16,49 @@ struct contents {
 
 _Static_assert(sizeof(struct contents) <= 104, "a note fits into an entry of 128 bytes");
 
-/* States of a note. */
-enum { NOTED_NEW, NOTED_UNSTABLE, NOTED_LOST, NOTED_STATES };
-
-static uint64_t noted_state(const struct dirty_extent *x)
+void dirty_note_put(struct ledger *l, struct note *note, const struct dirty_noted *n)
 {
-	if (x->state != DIRTY_UNSTABLE)
-		return NOTED_NEW;
-	return x->lost ? NOTED_LOST : NOTED_UNSTABLE;
-}
-
-void dirty_note_put(struct dirty_file *d, struct dirty_extent *x)
-{
-	struct mem_place place;
-	struct contents c;
-
-	if (!d->ledger)
-		return;
-	if (!mem_buf_place(x->mem->buf, &place)) {
-		ledger_give_up(d->ledger);
-		return;
-	}
-	c = (struct contents){
-		.len = x->len,
-		.state = noted_state(x),
-		.gen = x->gen,
-		.sent = x->sent,
-		.got = x->got,
-		.id = d->id,
-		.number = x->by->number,
-		.off = x->off,
-		.slab = place.slab,
-		.size = place.size,
-		.blocks = place.blocks,
-		.index = place.index,
-		.at = x->at,
+	struct contents c = {
+		.len = n->len,
+		.state = n->state,
+		.gen = n->gen,
+		.sent = n->sent,
+		.got = n->got,
+		.id = n->id,
+		.number = n->number,
+		.off = n->off,
+		.slab = n->place.slab,
+		.size = n->place.size,
+		.blocks = n->place.blocks,
+		.index = n->place.index,
+		.at = n->at,
 	};
-	ledger_put(d->ledger, &x->note, NOTE_EXTENT, &c, sizeof(c));
+
+	ledger_put(l, note, NOTE_EXTENT, &c, sizeof(c));
 }
 
-void dirty_note_drop(struct dirty_file *d, struct dirty_extent *x)
+void dirty_note_len(struct ledger *l, const struct note *note, uint32_t len)
 {
-	ledger_drop(d->ledger, &x->note);
-}
-
-void dirty_note_len(struct dirty_file *d, struct dirty_extent *x)
-{
-	struct contents *c = (struct contents *)ledger_words(d->ledger, &x->note);
+	struct contents *c = (struct contents *)ledger_words(l, note);
 
 	/* release: the bytes are in place before */
 	if (c)
-		atomic_store_explicit(&c->len, x->len, memory_order_release);
+		atomic_store_explicit(&c->len, len, memory_order_release);
 }
 
-void dirty_note_state(struct dirty_file *d, struct dirty_extent *x)
+void dirty_note_state(struct ledger *l, const struct note *note, const struct dirty_noted *n)
 {
-	struct contents *c = (struct contents *)ledger_words(d->ledger, &x->note);
+	struct contents *c = (struct contents *)ledger_words(l, note);
 
 	if (!c)
 		return;
-	if (x->state == DIRTY_UNSTABLE) {
-		atomic_store_explicit(&c->gen, x->gen, memory_order_relaxed);
-		atomic_store_explicit(&c->sent, x->sent, memory_order_relaxed);
-		atomic_store_explicit(&c->got, x->got, memory_order_relaxed);
+	if (n->state != NOTED_NEW) {
+		atomic_store_explicit(&c->gen, n->gen, memory_order_relaxed);
+		atomic_store_explicit(&c->sent, n->sent, memory_order_relaxed);
+		atomic_store_explicit(&c->got, n->got, memory_order_relaxed);
 	}
 	/* release: a state has its other words */
-	atomic_store_explicit(&c->state, noted_state(x), memory_order_release);
+	atomic_store_explicit(&c->state, n->state, memory_order_release);
 }
 
 bool dirty_noted(const struct former *f, uint32_t i, struct dirty_noted *n)
@@ -98,14 +75,13 @@ bool dirty_noted(const struct former *f, uint32_t i, struct dirty_noted *n)
 		.id = c.id,
 		.number = c.number,
 		.place = {.slab = c.slab, .size = c.size, .blocks = c.blocks, .index = c.index},
-		.x = {.at = c.at,
-			.off = c.off,
-			.len = (uint32_t)c.len,
-			.state = c.state == NOTED_NEW ? DIRTY_NEW : DIRTY_UNSTABLE,
-			.lost = c.state == NOTED_LOST,
-			.sent = c.sent,
-			.gen = c.gen,
-			.got = c.got},
+		.off = c.off,
+		.at = c.at,
+		.len = (uint32_t)c.len,
+		.state = (enum dirty_noted_state)c.state,
+		.gen = c.gen,
+		.sent = c.sent,
+		.got = c.got,
 	};
 	return c.state < NOTED_STATES && c.len && c.len <= c.size && c.at <= c.size - c.len &&
 	       c.off <= INT64_MAX - c.len;

@@ -35,24 +35,31 @@
 #ifndef RNFS_CACHE_DIRTY_NOTE_H
 #define RNFS_CACHE_DIRTY_NOTE_H
 
-#include "cache/dirty.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "transport/ledger.h"
+#include "transport/mem.h"
 
-/* Under the lock of d. */
-/* Puts the note of x, whose memory is complete, in place of an earlier one. */
-void dirty_note_put(struct dirty_file *d, struct dirty_extent *x);
-void dirty_note_drop(struct dirty_file *d, struct dirty_extent *x);
-/* The length, or the state, of x has changed. */
-void dirty_note_len(struct dirty_file *d, struct dirty_extent *x);
-void dirty_note_state(struct dirty_file *d, struct dirty_extent *x);
+enum dirty_noted_state { NOTED_NEW, NOTED_UNSTABLE, NOTED_LOST, NOTED_STATES };
 
-/* A note that a successor reads. */
+/* The contents of a note: members of struct dirty_extent, and the numbers of its file and writer.
+ */
 struct dirty_noted {
-	uint64_t id,
-		number; /* of the file and of the writer, as in struct dirty_file, dirty_owner */
-	struct mem_place place;
-	struct dirty_extent x; /* at, off, len, state, lost, sent, gen, got; never WRITING */
+	uint64_t id, number;
+	struct mem_place place; /* of the block */
+	uint64_t off;
+	uint32_t at, len; /* the bytes in the block */
+	enum dirty_noted_state state;
+	uint64_t gen, sent, got; /* no meaning for NEW */
 };
+
+/* All writing is under the lock of the extent's file. */
+/* The memory of the extent is complete. */
+void dirty_note_put(struct ledger *l, struct note *note, const struct dirty_noted *n);
+void dirty_note_len(struct ledger *l, const struct note *note, uint32_t len);
+/* n: the state, and gen, sent and got. */
+void dirty_note_state(struct ledger *l, const struct note *note, const struct dirty_noted *n);
 
 /* Note i of kind NOTE_EXTENT. False: the note is damaged. */
 bool dirty_noted(const struct former *f, uint32_t i, struct dirty_noted *n);

@@ -91,8 +91,8 @@ static bool find_owner(struct takeover *t, struct item *it)
 	it->by = t->find->writer(t->find->ctx, it->noted.number);
 	if (it->f && it->by && it->by->to != it->f)
 		return fails(t->e, "the writer of an extent has another file open");
-	if (it->f && it->noted.x.state == DIRTY_UNSTABLE &&
-		!filedata_former_keeps(it->f->data, it->noted.x.gen)) {
+	if (it->f && it->noted.state != NOTED_NEW &&
+		!filedata_former_keeps(it->f->data, it->noted.gen)) {
 		it->f = NULL; /* a COMMIT has succeeded */
 		return true;
 	}
@@ -101,7 +101,7 @@ static bool find_owner(struct takeover *t, struct item *it)
 	if (it->f)
 		filedata_lost(it->f->data, -EIO);
 	it->f = NULL;
-	t->unknown += it->noted.x.len;
+	t->unknown += it->noted.len;
 	return true;
 }
 
@@ -177,21 +177,36 @@ static void join(struct takeover *t, struct written *f)
 	mutex_unlock(&f->lock);
 }
 
-/* Adds the extents of items [i, end), which have one file, in that state. */
-static bool add(struct takeover *t, uint32_t i, uint32_t end, enum dirty_state state)
+static struct dirty_extent extent_of(const struct item *it)
+{
+	const struct dirty_noted *n = &it->noted;
+
+	return (struct dirty_extent){
+		.by = &it->by->owner,
+		.mem = it->mem,
+		.at = n->at,
+		.off = n->off,
+		.len = n->len,
+		.state = n->state == NOTED_NEW ? DIRTY_NEW : DIRTY_UNSTABLE,
+		.lost = n->state == NOTED_LOST,
+		.sent = n->sent,
+		.gen = n->gen,
+		.got = n->got,
+	};
+}
+
+/* Adds the extents of items [i, end), which have one file, that are NEW or not. */
+static bool add(struct takeover *t, uint32_t i, uint32_t end, bool new)
 {
 	struct written *f = t->item[i].f;
 	bool done = true;
 
 	mutex_lock(&f->lock);
 	for (; i < end && done; i++) {
-		struct item *it = &t->item[i];
+		struct dirty_extent x = extent_of(&t->item[i]);
 
-		if (it->noted.x.state != state)
-			continue;
-		it->noted.x.by = &it->by->owner;
-		it->noted.x.mem = it->mem;
-		done = dirty_former(&f->dirty, &it->noted.x);
+		if ((x.state == DIRTY_NEW) == new)
+			done = dirty_former(&f->dirty, &x);
 	}
 	written_list_locked(f);
 	mutex_unlock(&f->lock);
@@ -212,7 +227,7 @@ static bool take_file(struct takeover *t, uint32_t first, uint32_t end)
 		done = it->mem;
 	}
 	/* NEW bytes are newer than UNSTABLE bytes in the same place (dirty_note.h) */
-	done = done && add(t, first, end, DIRTY_NEW) && add(t, first, end, DIRTY_UNSTABLE);
+	done = done && add(t, first, end, true) && add(t, first, end, false);
 	mutex_lock(&f->lock);
 	for (uint32_t i = first; i < end; i++)
 		if (t->item[i].mem && (i == first || t->item[i].mem != t->item[i - 1].mem))

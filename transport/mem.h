@@ -54,7 +54,7 @@ struct mem_buf {
 	uint8_t *data;
 	uint32_t size; /* usable bytes: at least the requested size */
 	struct mem_slab *slab;
-	/* the rest is mem.c's */
+	/* the rest is mem_pool.c's */
 	bool dry; /* free, and its memory has been given back to the system */
 	struct mem_pool *pool;
 	struct mem_buf *next;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mem_impl: declarations shared by mem.c and mem_kept.c (mem.h).
+ * mem_impl: declarations shared by the files of mem.h. Each calls only those below:
+ *
+ *     mem_kept.c  pools that a successor takes over
+ *     mem_pool.c  pools, slabs and blocks
  */
 #ifndef RNFS_TRANSPORT_MEM_IMPL_H
 #define RNFS_TRANSPORT_MEM_IMPL_H

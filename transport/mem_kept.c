@@ -217,19 +217,3 @@ struct mem_buf *mem_pool_kept(struct mem_pool *pool, const struct mem_place *pla
 	}
 	return NULL;
 }
-
-void mem_pool_kept_end(struct mem_pool *pool)
-{
-	struct mem_buf **kept;
-	uint32_t n;
-
-	mutex_lock(&pool->lock);
-	kept = pool->kept;
-	n = pool->nkept;
-	pool->kept = NULL;
-	pool->nkept = 0;
-	mutex_unlock(&pool->lock);
-	for (uint32_t i = 0; i < n; i++)
-		mem_buf_unref(kept[i]);
-	free(kept);
-}

@@ -241,10 +241,10 @@ static void after(struct holder *h, int status, int sig)
 	}
 }
 
-/* Is the daemon dying, with a thread that cannot end? */
-static bool is_dying(pid_t pid)
+/* Is the daemon dying, with a thread that cannot end? Then *status is as of waitpid(). */
+static bool is_dying(pid_t pid, int *status)
 {
-	char path[48], text[256] = "", *state;
+	char path[48], text[1024] = "", *state, *last;
 	ssize_t n = -1;
 	int fd;
 
@@ -256,19 +256,29 @@ static bool is_dying(pid_t pid)
 	}
 	text[n > 0 ? n : 0] = 0;
 	state = strrchr(text, ')');
-	return state && state[1] == ' ' && state[2] == 'Z';
+	if (!state || state[1] != ' ' || state[2] != 'Z')
+		return false;
+	last = strrchr(text, ' ');
+	*status = atoi(last + 1); /* exit_code, the last field */
+	if (!WIFSIGNALED(*status))
+		*status = SIGKILL;
+	return true;
 }
 
 static void look_at_daemon(struct holder *h)
 {
-	int status;
+	int status, last = 0;
+	bool dying = h->holds && !h->leaving && is_dying(h->pid, &last);
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == h->pid)
-			after(h, status, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-	if (h->holds && !h->leaving && is_dying(h->pid))
-		after(h, SIGKILL, SIGKILL);
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != h->pid)
+			continue; /* a daemon that was dying for long */
+		after(h, status, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+		dying = false;
+	}
+	if (dying)
+		after(h, last, WTERMSIG(last));
 }
 
 static void take_signal(struct holder *h)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "cache/dirty.h"
 #include "cache/dirty_note.h"
 
 #define BASE	(DIRTY_RUN - 30000u) /* the written bytes lie about the end of a run */
@@ -177,9 +178,10 @@ static int teardown(void **state)
 /* --- a successor -------------------------------------------------------------------------------
  */
 
-/* Adds the extents of that state to d, whose pool has kept the blocks. */
-static void take_extents(const struct former *f, enum dirty_state state)
+/* Adds the extents that are NEW, or that are not, to d, whose pool has kept the blocks. */
+static void take_extents(const struct former *f, bool new)
 {
+	struct dirty_extent x;
 	struct dirty_noted n;
 	struct dirty_mem *mem;
 	struct mem_buf *buf;
@@ -188,15 +190,23 @@ static void take_extents(const struct former *f, enum dirty_state state)
 		assert_true(dirty_noted(f, i, &n));
 		assert_int_equal(n.id, FILE_ID);
 		assert_in_range(n.number, 100, 101);
-		if (n.x.state != state)
+		if ((n.state == NOTED_NEW) != new)
 			continue;
 		buf = mem_pool_kept(m->pool, &n.place);
 		assert_non_null(buf);
 		m->used += buf->size;
 		mem = dirty_mem_begin(buf);
-		n.x.by = &m->owner[n.number - 100];
-		n.x.mem = mem;
-		assert_true(dirty_former(&m->d, &n.x));
+		x = (struct dirty_extent){.by = &m->owner[n.number - 100],
+			.mem = mem,
+			.at = n.at,
+			.off = n.off,
+			.len = n.len,
+			.state = new ? DIRTY_NEW : DIRTY_UNSTABLE,
+			.lost = n.state == NOTED_LOST,
+			.sent = n.sent,
+			.gen = n.gen,
+			.got = n.got};
+		assert_true(dirty_former(&m->d, &x));
 		dirty_mem_end(&m->d, mem);
 	}
 }
@@ -218,8 +228,8 @@ static void take_over(const struct daemon *of)
 		place[i] = n.place;
 	}
 	begin(mem_pool_take_over(8 << 20, mem_pool_fd(of->pool), place, count, &e));
-	take_extents(f, DIRTY_NEW);
-	take_extents(f, DIRTY_UNSTABLE);
+	take_extents(f, true);
+	take_extents(f, false);
 	free(place);
 	former_free(f);
 }
@@ -464,16 +474,17 @@ static void check_note(const struct former *f, const struct dirty_extent *x)
 	do {
 		assert_in_range(i, 0, former_count(f, NOTE_EXTENT) - 1);
 		assert_true(dirty_noted(f, i++, &noted));
-	} while (noted.x.off != x->off);
-	assert_int_equal(noted.x.len, x->len);
-	assert_int_equal(noted.x.at, x->at);
+	} while (noted.off != x->off);
+	assert_int_equal(noted.len, x->len);
+	assert_int_equal(noted.at, x->at);
 	assert_int_equal(noted.number, x->by->number);
-	assert_int_equal(noted.x.state, unstable ? DIRTY_UNSTABLE : DIRTY_NEW);
-	assert_int_equal(noted.x.lost, x->lost);
+	assert_int_equal(noted.state, !unstable ? NOTED_NEW
+				      : x->lost ? NOTED_LOST
+						: NOTED_UNSTABLE);
 	if (unstable) {
-		assert_int_equal(noted.x.gen, x->gen);
-		assert_int_equal(noted.x.sent, x->sent);
-		assert_int_equal(noted.x.got, x->got);
+		assert_int_equal(noted.gen, x->gen);
+		assert_int_equal(noted.sent, x->sent);
+		assert_int_equal(noted.got, x->got);
 	}
 	assert_true(mem_buf_place(x->mem->buf, &place));
 	assert_int_equal(place.slab, noted.place.slab);

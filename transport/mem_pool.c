@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mem: the pool of registered memory.
+ * mem_pool: the pool of registered memory (mem.h).
  *
  * Each size class has a list of its slabs with a free block. A slab is on the list exactly while it
  * has one. The hot path (get and last unref) takes the class's lock only. Growing, which maps and
@@ -17,8 +17,6 @@
  * Lock order: pool->lock, then one class->lock. pool->lock also guards the registration of slabs,
  * class->lock the free lists of the slabs of the class. Reference counts are atomic.
  */
-#include "transport/mem.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -89,6 +87,22 @@ static void slab_free_locked(struct mem_pool *pool, struct slab *s) REQUIRES(poo
 	ASAN_UNPOISON_MEMORY_REGION(s->pub.base, s->pub.len);
 	slab_unmap(pool, s->pub.base, s->pub.len);
 	free(s);
+}
+
+void mem_pool_kept_end(struct mem_pool *pool)
+{
+	struct mem_buf **kept;
+	uint32_t n;
+
+	mutex_lock(&pool->lock);
+	kept = pool->kept;
+	n = pool->nkept;
+	pool->kept = NULL;
+	pool->nkept = 0;
+	mutex_unlock(&pool->lock);
+	for (uint32_t i = 0; i < n; i++)
+		mem_buf_unref(kept[i]);
+	free(kept);
 }
 
 struct mem_pool *mem_pool_free(struct mem_pool *pool)
