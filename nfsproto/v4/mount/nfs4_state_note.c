@@ -215,6 +215,7 @@ int nfs4_note_read_open(struct nfs4_client *c, struct xdr_in *x)
 
 	if (!o)
 		return xdr_in_ok(x) ? -ENOMEM : -EBADMSG;
+	mutex_alone(&c->lock); /* no other thread knows of the mount yet */
 	o->request = request;
 	o->former = true;
 	if (!xdr_in_done(x) || !o->owner)
