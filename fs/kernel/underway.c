@@ -232,7 +232,8 @@ bool underway_read(struct fs *fs, const void *message, size_t len)
 		return false;
 	a = take_answer(u, h->unique & ~REQUEST_AGAIN);
 	if (!a) {
-		atomic_fetch_add(&u->again, 1);
+		/* a wait for a lock may last, and has no notes that another request would need */
+		atomic_fetch_add(&u->again, h->opcode != FUSE_SETLKW);
 		return false;
 	}
 	if (write_again(fs, a, h->unique) < 0)
@@ -272,6 +273,8 @@ void underway_answers(struct fs *fs, const struct iovec *iov, int count, struct 
 	if (!h->unique)
 		return; /* a notification */
 	a = account_of(h->unique);
+	if (again && !(a && a->opcode == FUSE_SETLKW))
+		atomic_fetch_sub(&fs->underway->again, 1);
 	noted = a ? underway_noted(a) : 0;
 	/* without calls there is nothing to repeat; a request that was sent again may have taken
 	 * all answers from notes */
@@ -287,8 +290,6 @@ void underway_answered(struct fs *fs, const struct iovec *iov, struct note *note
 	ledger_drop(fs->ledger, note);
 	if (!h->unique)
 		return;
-	if (h->unique & REQUEST_AGAIN)
-		atomic_fetch_sub(&u->again, 1);
 	drop_number(u, h->unique);
 }
 

@@ -115,6 +115,7 @@ int nfs4_mount_get_record(
 		return err_set(e, ERR_INTERNAL, "out of memory for the open files");
 	if (!xdr_in_done(x))
 		return err_set(e, ERR_INTERNAL, "the record of the mount is damaged");
+	nfs4_mount_note(c);
 	nfs4_server_lease(c->srv, c->base.info.lease_s);
 	return 0;
 }

@@ -78,6 +78,7 @@ struct nfs_open *nfs4_note_get_open(struct nfs4_client *c, struct xdr_in *x, boo
 	o->answered = true;
 	TAILQ_INSERT_TAIL(&c->opens, o, link);
 	o->linked = true;
+	nfs4_note_open(o);
 	return o;
 }
 
@@ -145,6 +146,7 @@ int nfs4_note_get_ctx(struct nfs4_client *c, struct nfs_open *const all[], uint3
 		return -ENOMEM;
 	if (ctx->ranges.n)
 		c->locks.nidle--;
+	nfs4_note_locks_locked(c, ctx);
 	return 0;
 }
 
@@ -213,6 +215,7 @@ int nfs4_note_read_open(struct nfs4_client *c, struct xdr_in *x)
 
 	if (!o)
 		return xdr_in_ok(x) ? -ENOMEM : -EBADMSG;
+	mutex_alone(&c->lock); /* no other thread knows of the mount yet */
 	o->request = request;
 	o->former = true;
 	if (!xdr_in_done(x) || !o->owner)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "nfsproto/v4/server/nfs4_state.h"
-#include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
 #include "transport/rpc/fields.h"
 
@@ -131,7 +130,7 @@ static bool is_change(const struct nfs_op *op)
 /* Is op to be noted? */
 static bool is_noted(const struct nfs_op *op)
 {
-	return op->noted && nfs4_task_server(op)->replay && op->be.v4.user && is_change(op);
+	return op->noted && op->be.v4.srv->replay && op->be.v4.user && is_change(op);
 }
 
 static uint64_t hash(uint64_t h, const void *data, size_t len)
@@ -311,7 +310,7 @@ static struct nfs4_change *left_locked(struct nfs4_replay *r, const struct nfs_o
 
 void nfs4_replay_calls(struct nfs_op *op)
 {
-	struct nfs4_server *srv = nfs4_task_server(op);
+	struct nfs4_server *srv = op->be.v4.srv;
 	const struct nfs4_slot *slot = op->slot;
 	struct nfs4_replay *r = srv->replay;
 	struct nfs4_change *ch;
@@ -362,7 +361,7 @@ static bool calls_again(const void *res, size_t len)
 void nfs4_replay_replied(
 	struct nfs_op *op, int rc, bool busy, enum nfs4_slot_end end, const void *res, size_t len)
 {
-	struct nfs4_server *srv = nfs4_task_server(op);
+	struct nfs4_server *srv = op->be.v4.srv;
 	struct nfs4_replay *r = srv->replay;
 	struct nfs4_change *ch;
 
@@ -388,7 +387,7 @@ void nfs4_replay_unsent(struct nfs_op *op)
 
 void nfs4_replay_ended(struct nfs_op *op)
 {
-	struct nfs4_replay *r = nfs4_task_server(op)->replay;
+	struct nfs4_replay *r = op->be.v4.srv->replay;
 	struct nfs4_change *ch, *next;
 
 	if (!op->noted || !r || !atomic_load(&r->n))
@@ -420,7 +419,6 @@ static bool takes_slot_locked(struct nfs4_server *srv, struct nfs4_change *ch, s
 		return false;
 	op->slot = slot;
 	slot->op = op;
-	op->be.v4.flags |= NFS4_F_SLOT_KEPT;
 	op->be.v4.replays = true;
 	return true;
 }
@@ -440,7 +438,7 @@ static struct nfs4_change *find_locked(struct nfs4_replay *r, const struct nfs_o
 
 enum nfs4_replay_way nfs4_replay_find(struct nfs_op *op, uint8_t **reply, size_t *len)
 {
-	struct nfs4_server *srv = nfs4_task_server(op);
+	struct nfs4_server *srv = op->be.v4.srv;
 	struct nfs4_replay *r = srv->replay;
 	enum nfs4_replay_way way = NFS4_REPLAY_NONE;
 	struct nfs4_change *ch;
@@ -469,7 +467,7 @@ enum nfs4_replay_way nfs4_replay_find(struct nfs_op *op, uint8_t **reply, size_t
 	mutex_unlock(&srv->slots.lock);
 	if (ch)
 		log_ctrl("%s: %s of request %llu was under way in the former daemon: %s", srv->name,
-			nfs4_task_kind(op)->name, (unsigned long long)op->noted,
+			srv->kinds[op->be.v4.kind].name, (unsigned long long)op->noted,
 			way == NFS4_REPLAY_REPLY  ? "its reply is noted"
 			: way == NFS4_REPLAY_SLOT ? "sent again in its slot"
 						  : "executed anew");

@@ -69,7 +69,7 @@ void nfs4_replay_ended(struct nfs_op *op);
 
 enum nfs4_replay_way {
 	NFS4_REPLAY_NONE,  /* op is executed, perhaps as an unsure op */
-	NFS4_REPLAY_SLOT,  /* the same, in the slot of the former call, which op has */
+	NFS4_REPLAY_SLOT,  /* the same, in the slot of the former call, which op has (kept) */
 	NFS4_REPLAY_REPLY, /* there is a reply */
 };
 

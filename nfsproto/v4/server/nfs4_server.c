@@ -17,7 +17,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "nfsproto/v4/server/nfs4_replay.h"
 #include "transport/clock.h"
 
 #define SLOTS_DEFAULT 64u
@@ -66,7 +65,6 @@ void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds)
 
 void nfs4_server_finish(struct nfs4_server *srv)
 {
-	srv->replay = nfs4_replay_free(srv->replay);
 	rpc_paths_finish(&srv->paths);
 	nfs4_cb_finish(&srv->cb);
 	pthread_cond_destroy(&srv->wake);

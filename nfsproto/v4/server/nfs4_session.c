@@ -14,6 +14,7 @@
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_manager.h"
 #include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_replay.h"
 #include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
@@ -381,6 +382,7 @@ struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv)
 	if (!srv || atomic_fetch_sub_explicit(&srv->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	server_end(srv);
+	nfs4_replay_free(srv->replay);
 	nfs4_server_finish(srv);
 	free(srv);
 	return NULL;

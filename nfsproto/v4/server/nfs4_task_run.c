@@ -241,11 +241,20 @@ static bool task_replay(struct nfs_op *op)
 	uint8_t *reply = NULL;
 	size_t len = 0;
 
-	if (op->slot || nfs4_replay_find(op, &reply, &len) != NFS4_REPLAY_REPLY)
+	if (op->slot)
 		return false;
-	task_read_noted(op, reply, len);
-	free(reply);
-	return true;
+	switch (nfs4_replay_find(op, &reply, &len)) {
+	case NFS4_REPLAY_REPLY:
+		task_read_noted(op, reply, len);
+		free(reply);
+		return true;
+	case NFS4_REPLAY_SLOT:
+		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
+		break;
+	case NFS4_REPLAY_NONE:
+		break;
+	}
+	return false;
 }
 
 void nfs4_task_start(struct nfs_op *op)
