@@ -326,8 +326,9 @@ bool written_former(struct writeback *all, struct mem_pool *pool, const struct f
 	const struct written_find *find, struct err *e);
 /* No operation of the former daemon can be in flight any more, all requests of the kernel that the
  * former daemon had not answered have come again and been answered, and the former daemon's notes
- * are not needed any more. Until this call no UNSTABLE data of the former daemon is written again.
- * Call once, on any thread. */
+ * are not needed any more. Until this call, or for half a minute, no UNSTABLE data of the former
+ * daemon is written again: an fsync(2) that was sent again may wait for this call, and this call
+ * for the answer to the fsync(2). Call once, on the thread of writeback_tick(). */
 void written_former_end(struct writeback *all, struct mem_pool *pool);
 
 #endif

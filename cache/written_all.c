@@ -14,6 +14,9 @@
 #define MUCH	   (8ull << 20) /* that many NEW bytes of a file are sent without waiting for more */
 #define AGE_NS	   NSEC_PER_SEC
 #define TICK_FILES 64
+/* By then the kernel has sent again each request of the former daemon that changes bytes, and the
+ * successor has begun it. */
+#define FORMER_NS (30 * NSEC_PER_SEC)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -295,6 +298,8 @@ static void send_old(struct written *f)
 {
 	bool old, starved, commit;
 
+	if (f->former.begun && clock_age(clock_ns(), f->former.dirty.since) >= FORMER_NS)
+		written_cut_end(f, &f->former, 0, 0);
 	mutex_lock(&f->lock);
 	old = dirty_bytes(&f->dirty, DIRTY_NEW) && f->since + AGE_NS <= clock_ns();
 	starved = f->starved;

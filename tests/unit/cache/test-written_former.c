@@ -18,6 +18,7 @@
 
 #include "cache/writeback_impl.h"
 #include "tests/unit/fs/fake-nfs.h"
+#include "transport/clock.h"
 
 #define SPAN	  200000u
 #define FILE_ID	  33u
@@ -395,6 +396,25 @@ static void a_restart_is_noticed_by_the_verifier(void **state)
 	end(former);
 }
 
+static void a_request_that_never_ends_holds_up_no_data(void **state)
+{
+	struct daemon *former = m;
+
+	write_at(0, 70000, 1);
+	assert_true(reach(WRITTEN));
+	restart_server();
+	take_over(former);
+	assert_false(reach(STABLE));
+	writeback_tick(m->all);
+	assert_false(reach(STABLE));
+	m->f.former.dirty.since -= 30 * NSEC_PER_SEC;
+	writeback_tick(m->all);
+	assert_true(reach(STABLE));
+	assert_memory_equal(w->safe, w->want, SPAN);
+	written_former_end(m->all, m->pool);
+	end(former);
+}
+
 /* Killed between an answer with another verifier and the rewriting. */
 static void a_restart_that_was_noticed_before_is_not_forgotten(void **state)
 {
@@ -665,6 +685,7 @@ int main(void)
 		TEST(new_data_is_sent_by_the_successor),
 		TEST(unstable_data_waits_for_its_commit),
 		TEST(a_restart_is_noticed_by_the_verifier),
+		TEST(a_request_that_never_ends_holds_up_no_data),
 		TEST(a_restart_that_was_noticed_before_is_not_forgotten),
 		TEST(committed_data_is_not_written_again),
 		TEST(a_loss_is_told_once_to_each_opener),

@@ -301,11 +301,11 @@ static void a_full_pool_leaves_room(void **state)
 {
 	static const size_t limits[] = {8 * MIB, 2 * MIB};
 	struct mem_pool *former = new_shared(8 * MIB), *pool;
-	struct mem_buf *b[2048], *own[16];
-	struct mem_place p[2048];
+	struct mem_buf *b[2049], *own[16];
+	struct mem_place p[2049];
 	uint32_t n = 0;
 
-	while ((b[n] = mem_buf_get(former, 4096)) != NULL) {
+	while (n < 2049 && (b[n] = mem_buf_get(former, 4096)) != NULL) {
 		p[n] = place_of(b[n]);
 		n++;
 	}
