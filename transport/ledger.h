@@ -49,7 +49,7 @@ enum note_kind {
 	NOTE_DIR,	/* ops.h: an open directory */
 	NOTE_SILLY,	/* silly.h: a silly name */
 	NOTE_EXTENT,	/* dirty_note.h: written data */
-	NOTE_LOSS,	/* filedata_note.h: data that was lost, and openers that are to be told */
+	NOTE_LOSS,	/* filedata.h: data that was lost, and openers that are to be told */
 	NOTE_ANSWER,	/* underway.h: an answer that the kernel may not have yet */
 	NOTE_UNDER_WAY, /* underway.h: a request of the kernel */
 	NOTE_KINDS
