@@ -54,11 +54,10 @@ static int make(struct fs *fs, const struct file_told *told, struct err *e)
 		return err_set(e, ERR_INTERNAL,
 			"the former daemon's notes tell of two open files with number %llx",
 			(unsigned long long)told->number);
-	writer_note(&f->writer, told->number);
 	mutex_lock(&ino->data.lock);
 	f->told = told->view;
 	mutex_unlock(&ino->data.lock);
-	file_note_put(fs->ledger, f);
+	file_noted(f);
 	return 0;
 }
 

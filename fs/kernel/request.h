@@ -78,8 +78,6 @@ struct fuse_req;
 #define REQUEST_NAME_MAX 256
 /* READs ahead, AIO and the like that the kernel has in flight at a time. */
 #define REQUEST_BACKGROUND 128
-/* This bit is set in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND. */
-#define REQUEST_AGAIN (UINT64_C(1) << 63)
 /* Bytes for the largest state of an operation. */
 #define REQUEST_STATE_SIZE 192
 

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "fs/kernel/device.h"
-#include "fs/kernel/request.h"
 #include "fs/known/fs.h"
+#include "nfsproto/nfs_client.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 #include "transport/log.h"

@@ -53,8 +53,29 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 	filedata_open(&ino->data, &f->told);
 	writer_init(&f->writer, &ino->written, open, &f->cred);
 	fs_add_handle(fs, &f->handle, ino, free_handle);
+	file_noted(f);
+}
+
+void file_noted(struct file *f)
+{
+	struct file_told told;
+
 	writer_note(&f->writer, f->handle.number);
-	file_note_put(fs->ledger, f);
+	if (!f->fs->ledger)
+		return;
+	told = (struct file_told){
+		.number = f->handle.number,
+		.inode = f->inode->id,
+		.open = nfs_open_note_number(f->open),
+		.request = f->request,
+		.flock_owner = f->flock_owner,
+		.flags = f->flags,
+		.cred = f->cred,
+	};
+	mutex_lock(&f->inode->data.lock);
+	told.view = f->told;
+	mutex_unlock(&f->inode->data.lock);
+	file_note_put(f->fs->ledger, &f->note, &told);
 }
 
 void file_closed(struct fs *fs, struct file *f)

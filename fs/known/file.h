@@ -52,6 +52,8 @@ void file_free(struct file *f);
 /* The server has opened the file: f becomes an open file of ino. The caller has called
  * opening_begin() for ino. */
 void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
+/* The number of f, which is open, or other members have changed: the note says so (file_note.h). */
+void file_noted(struct file *f);
 /* The server has closed the file: f is no longer among the open files. Not freed. */
 void file_closed(struct fs *fs, struct file *f);
 

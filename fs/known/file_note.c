@@ -5,7 +5,6 @@
  */
 #include "fs/known/file_note.h"
 
-#include "fs/known/file.h"
 #include "nfsproto/common/nfs_record.h"
 #include "transport/rpc/fields.h"
 
@@ -23,32 +22,16 @@ static const struct field told_fields[] = {
 	FIELD(struct file_told, view.unwritten),
 };
 
-void file_note_put(struct ledger *l, struct file *f)
+void file_note_put(struct ledger *l, struct note *note, const struct file_told *told)
 {
-	struct filedata_view view;
-	struct file_told told;
 	uint8_t bytes[NOTE_MAX];
 	struct xdr_out x;
 
-	if (!l)
-		return;
-	mutex_lock(&f->inode->data.lock);
-	view = f->told;
-	mutex_unlock(&f->inode->data.lock);
-	told = (struct file_told){
-		.number = f->handle.number,
-		.inode = f->inode->id,
-		.open = nfs_open_note_number(f->open),
-		.request = f->request,
-		.flock_owner = f->flock_owner,
-		.flags = f->flags,
-		.view = view,
-	};
 	xdr_out_init(&x, bytes, sizeof(bytes));
-	fields_put(&x, &told, FIELDS(told_fields));
-	nfs_record_put_cred(&x, &f->cred);
+	fields_put(&x, told, FIELDS(told_fields));
+	nfs_record_put_cred(&x, &told->cred);
 	if (xdr_out_ok(&x))
-		ledger_put(l, &f->note, NOTE_FILE, bytes, x.len);
+		ledger_put(l, note, NOTE_FILE, bytes, x.len);
 	else
 		ledger_give_up(l);
 }

@@ -14,8 +14,6 @@
 #include "transport/ledger.h"
 #include "transport/rpc/rpc.h"
 
-struct file;
-
 /* What a note says. */
 struct file_told {
 	uint64_t number, inode; /* file.handle.number; the node ID */
@@ -27,8 +25,8 @@ struct file_told {
 	struct rpc_cred cred;
 };
 
-/* Makes the note of f, which is open. l: NULL is no ledger. */
-void file_note_put(struct ledger *l, struct file *f);
+/* Makes *note the note of an open file. l: NULL is no ledger. */
+void file_note_put(struct ledger *l, struct note *note, const struct file_told *told);
 /* Reads the note of len bytes at data. False: no open file has such a note. */
 bool file_note_get(const void *data, uint32_t len, struct file_told *out);
 

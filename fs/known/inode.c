@@ -269,6 +269,25 @@ static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nf
 	return NULL;
 }
 
+static void put_note(const struct inode_table *t, struct inode *ino)
+{
+	struct inode_told told;
+
+	if (!t->ledger)
+		return;
+	told = (struct inode_told){
+		.nlookup = ino->nlookup,
+		.id = ino->id,
+		.generation = ino->generation,
+		.fh = ino->fh,
+		.attr.type = ino->type,
+		.attr.fileid = ino->fileid,
+		.attr.fsid_major = ino->fsid_major,
+		.attr.fsid_minor = ino->fsid_minor,
+	};
+	inode_note_put(t->ledger, &ino->note, &told);
+}
+
 struct inode *inode_lookup(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
@@ -285,12 +304,12 @@ struct inode *inode_lookup(
 				grow_locked(t, s);
 			LIST_INSERT_HEAD(chain_of(s, hash), ino, hash);
 			s->count++;
-			inode_note_put(t->ledger, ino);
+			put_note(t, ino);
 		}
 	}
 	if (ino) {
 		ino->nlookup++;
-		inode_note_lookups(t->ledger, ino);
+		inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
 	}
 	mutex_unlock(&s->lock);
 	return ino;
@@ -304,7 +323,7 @@ bool inode_hold(struct inode_table *t, struct inode *ino)
 	mutex_lock(&s->lock);
 	there = ino->nlookup > 0;
 	ino->nlookup += there;
-	inode_note_lookups(t->ledger, ino);
+	inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
 	mutex_unlock(&s->lock);
 	return there;
 }
@@ -374,7 +393,7 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 			gone = true;
 		}
 	}
-	inode_note_lookups(t->ledger, ino);
+	inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
 	mutex_unlock(&s->lock);
 	if (gone) {
 		tell_left(t, ino);
@@ -501,7 +520,7 @@ void inode_renumbered(struct inode_table *t, struct inode *ino)
 	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
 
 	mutex_lock(&s->lock);
-	inode_note_put(t->ledger, ino);
+	put_note(t, ino);
 	if (t->ledger)
 		written_note(&ino->written, t->ledger, ino->id);
 	mutex_unlock(&s->lock);

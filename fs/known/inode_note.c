@@ -7,36 +7,33 @@
 
 #include <string.h>
 
-#include "fs/known/inode.h"
 #include "nfsproto/common/nfs_record.h"
 
 #define NOTE_MAX (8 + NFS_FH_MAX + 64u) /* bytes of a note */
 
-void inode_note_put(struct ledger *l, struct inode *ino)
+void inode_note_put(struct ledger *l, struct note *note, const struct inode_told *told)
 {
 	_Alignas(8) uint8_t bytes[NOTE_MAX];
 	struct xdr_out x;
 
-	if (!l)
-		return;
-	memcpy(bytes, &ino->nlookup, 8);
+	memcpy(bytes, &told->nlookup, 8);
 	xdr_out_init(&x, bytes + 8, sizeof(bytes) - 8);
-	xdr_put_u64(&x, ino->id);
-	xdr_put_u64(&x, ino->generation);
-	nfs_record_put_fh(&x, &ino->fh);
-	xdr_put_u32(&x, ino->type);
-	xdr_put_u64(&x, ino->fileid);
-	xdr_put_u64(&x, ino->fsid_major);
-	xdr_put_u64(&x, ino->fsid_minor);
-	ledger_put(l, &ino->note, NOTE_INODE, bytes, 8 + x.len);
+	xdr_put_u64(&x, told->id);
+	xdr_put_u64(&x, told->generation);
+	nfs_record_put_fh(&x, &told->fh);
+	xdr_put_u32(&x, told->attr.type);
+	xdr_put_u64(&x, told->attr.fileid);
+	xdr_put_u64(&x, told->attr.fsid_major);
+	xdr_put_u64(&x, told->attr.fsid_minor);
+	ledger_put(l, note, NOTE_INODE, bytes, 8 + x.len);
 }
 
-void inode_note_lookups(struct ledger *l, const struct inode *ino)
+void inode_note_lookups(struct ledger *l, const struct note *note, uint64_t nlookup)
 {
-	_Atomic uint64_t *word = ledger_words(l, &ino->note);
+	_Atomic uint64_t *word = ledger_words(l, note);
 
 	if (word)
-		atomic_store(word, ino->nlookup);
+		atomic_store(word, nlookup);
 }
 
 bool inode_note_get(const void *data, uint32_t len, struct inode_told *out)

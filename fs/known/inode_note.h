@@ -18,8 +18,6 @@
 #include "nfsproto/wire/nfs_file.h"
 #include "transport/ledger.h"
 
-struct inode;
-
 /* What a note says. */
 struct inode_told {
 	uint64_t nlookup, id, generation;
@@ -27,10 +25,11 @@ struct inode_told {
 	struct nfs_attr attr; /* type, fileid and fsid; the rest is zero */
 };
 
-/* Makes the note of ino, which is not the root. l: NULL is no ledger. Under the table's lock. */
-void inode_note_put(struct ledger *l, struct inode *ino);
-/* ino->nlookup has changed; an inode without a note has none afterwards. Under the table's lock. */
-void inode_note_lookups(struct ledger *l, const struct inode *ino);
+/* Makes *note the note of an inode, which is not the root. l: NULL is no ledger. Under the table's
+ * lock. */
+void inode_note_put(struct ledger *l, struct note *note, const struct inode_told *told);
+/* The count has changed; does nothing if there is no note. Under the table's lock. */
+void inode_note_lookups(struct ledger *l, const struct note *note, uint64_t nlookup);
 /* Reads the note of len bytes at data. False: no inode has such a note. */
 bool inode_note_get(const void *data, uint32_t len, struct inode_told *out);
 

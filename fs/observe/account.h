@@ -25,6 +25,9 @@
 
 #define ACCOUNT_KINDS 64u /* FUSE's opcodes are below */
 
+/* This bit is set in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND. */
+#define REQUEST_AGAIN (UINT64_C(1) << 63)
+
 struct account {
 	uint64_t unique; /* the kernel's number of the request; 0: none */
 	uint64_t born;	 /* when the worker read the request, on clock_ns() */
