@@ -38,8 +38,9 @@ void nfs_client_answered(struct nfs_client *c, uint64_t request);
 /* Are there notes of the former daemon about calls of that request? If the request has no noted
  * answer, the kernel knows no result of the request. Any thread. */
 bool nfs_client_has_changes(struct nfs_client *c, uint64_t request);
-/* The kernel sends no request of the former daemon's any more. Drops the notes that no op has
- * found. Any thread. */
+/* The kernel sends no request of the former daemon's any more, as far as the caller knows. The
+ * slots of noted calls that no op has found are free for other calls. An op that finds such a call
+ * later is executed anew, as an unsure op. Any thread. */
 void nfs_client_replays_end(struct nfs_client *c);
 
 /* A number by which a successor finds the open, never 0; the same in each successor. 0: the open

@@ -24,6 +24,7 @@ struct nfs4_change {
 	struct note note;
 	struct nfs_op *op; /* under way; NULL: none */
 	bool former;	   /* of the former daemon, and no op has found it */
+	bool reserved;	   /* such a one: a slot is RESERVED for the call */
 	bool over;	   /* the request is answered: op alone keeps the change */
 	bool again;	   /* op may call again: the server has changed nothing */
 	uint64_t request, key;
@@ -412,8 +413,9 @@ static bool takes_slot_locked(struct nfs4_server *srv, struct nfs4_change *ch, s
 {
 	struct nfs4_slot *slot;
 
-	if (ch->slot == NO_SLOT || !srv->slots.gate_open)
+	if (!ch->reserved || !srv->slots.gate_open)
 		return false;
+	ch->reserved = false;
 	slot = nfs4_slots_take_reserved_locked(&srv->slots, ch->slot);
 	if (!slot)
 		return false;
@@ -474,13 +476,19 @@ enum nfs4_replay_way nfs4_replay_find(struct nfs_op *op, uint8_t **reply, size_t
 	return way;
 }
 
-/* Drops ch. The slot that is reserved for ch's call is doubtful then. */
+/* No slot is reserved for ch's call any more. */
+static void leave_slot_locked(struct nfs4_server *srv, struct nfs4_change *ch)
+	REQUIRES(srv->slots.lock, REPLAY_LOCK)
+{
+	if (ch->reserved && nfs4_slots_doubt_reserved_locked(&srv->slots, ch->slot))
+		nfs4_state_want_locked(srv, NFS4_TODO_PROBE);
+	ch->reserved = false;
+}
+
 static void give_up_locked(struct nfs4_server *srv, struct nfs4_change *ch)
 	REQUIRES(srv->slots.lock, REPLAY_LOCK)
 {
-	if (ch->former && ch->slot != NO_SLOT &&
-		nfs4_slots_doubt_reserved_locked(&srv->slots, ch->slot))
-		nfs4_state_want_locked(srv, NFS4_TODO_PROBE);
+	leave_slot_locked(srv, ch);
 	if (ch->op) {
 		ch->over = true;
 		ledger_drop(srv->replay->ledger, &ch->note);
@@ -525,18 +533,15 @@ bool nfs4_replay_has(struct nfs4_server *srv, uint64_t request)
 void nfs4_replay_end(struct nfs4_server *srv)
 {
 	struct nfs4_replay *r = srv->replay;
-	struct nfs4_change *ch, *next;
+	struct nfs4_change *ch;
 
 	if (!r || !atomic_load(&r->nformer))
 		return;
 	mutex_lock(&srv->slots.lock);
 	mutex_lock(&r->lock);
 	for (unsigned i = 0; i < NFS4_REPLAY_BUCKETS; i++)
-		for (ch = TAILQ_FIRST(&r->bucket[i]); ch; ch = next) {
-			next = TAILQ_NEXT(ch, link);
-			if (ch->former)
-				give_up_locked(srv, ch);
-		}
+		TAILQ_FOREACH (ch, &r->bucket[i], link)
+			leave_slot_locked(srv, ch);
 	mutex_unlock(&r->lock);
 	mutex_unlock(&srv->slots.lock);
 }
@@ -589,7 +594,7 @@ int nfs4_replay_read_change(struct nfs4_server *srv, const void *note, uint32_t 
 	mutex_lock(&r->lock);
 	/* the slot of another session, or a slot that the former daemon has found out about */
 	if (ch->slot != NO_SLOT && !memcmp(&ch->session, &srv->session, sizeof(ch->session)))
-		nfs4_slots_reserve_locked(&srv->slots, ch->slot, ch->seq);
+		ch->reserved = nfs4_slots_reserve_locked(&srv->slots, ch->slot, ch->seq);
 	add_locked(r, ch);
 	atomic_fetch_add(&r->nformer, 1);
 	put_locked(r, ch, ch->reply, ch->reply_len);

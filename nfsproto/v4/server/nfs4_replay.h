@@ -10,7 +10,7 @@
  * REPLIED CALLED --the server certainly has not counted the call--> UNSENT UNSENT, or an answer
  * after which the op calls again --> CALLED in another slot all --nfs4_replay_answered(U)--> none
  *     a successor:  CALLED, REPLIED, UNSENT --an op of U finds it--> a change of this daemon
- *                   not found --nfs4_replay_end()--> none
+ *                   not found --nfs4_replay_end()--> CALLED, without a slot
  *
  * The successor's op is encoded anew, with the parts of the first call that would be others by now:
  * the number of the open-owner or lock-owner, the mark of a CREATE, the offset of an append. So the

@@ -145,8 +145,11 @@ void nfs4_slots_former_locked(struct nfs4_slots *s, uint32_t i, uint64_t word)
 bool nfs4_slots_reserve_locked(struct nfs4_slots *s, uint32_t i, uint32_t seq)
 {
 	struct nfs4_slot *slot = &s->slot[i];
+	uint32_t reserved = 0;
 
-	if (!slot->doubtful || slot->seq != seq)
+	for (uint32_t k = 0; k < s->max; k++)
+		reserved += s->slot[k].reserved;
+	if (!slot->doubtful || slot->seq != seq || reserved + 1 >= s->max)
 		return false;
 	slot->doubtful = false;
 	s->ndoubtful--;

@@ -105,7 +105,7 @@ uint64_t nfs4_slots_word_locked(const struct nfs4_slots *s, uint32_t i) REQUIRES
  * slot is DOUBTFUL if a request may be under way. */
 void nfs4_slots_former_locked(struct nfs4_slots *s, uint32_t i, uint64_t word) REQUIRES(s->lock);
 /* Makes slot i RESERVED if it is DOUBTFUL because of the request with that sequence id; or false.
- */
+ * Some slot is never RESERVED: the op that is to take one may come behind others. */
 bool nfs4_slots_reserve_locked(struct nfs4_slots *s, uint32_t i, uint32_t seq) REQUIRES(s->lock);
 /* Makes slot i BUSY for the request that the slot is RESERVED for; NULL: slot i is not RESERVED. */
 struct nfs4_slot *nfs4_slots_take_reserved_locked(struct nfs4_slots *s, uint32_t i)

@@ -181,6 +181,8 @@ static void a_note_that_is_cut_is_damaged(void **state)
 		assert_int_equal(nfs4_replay_read_change(&o->srv, note, len), 0);
 		assert_true(nfs4_replay_has(&o->srv, REQUEST));
 		nfs4_replay_end(&o->srv);
+		assert_true(nfs4_replay_has(&o->srv, REQUEST));
+		nfs4_replay_answered(&o->srv, REQUEST);
 		assert_false(nfs4_replay_has(&o->srv, REQUEST));
 		free(note);
 	}
@@ -203,7 +205,6 @@ static void a_note_with_a_wrong_byte_does_no_harm(void **state)
 			nfs4_replay_end(&o->srv);
 		}
 	assert_true(refused > 0);
-	assert_int_equal(o->srv.replay->n, 0);
 	assert_int_equal(o->srv.slots.ndoubtful, 0);
 	free(note);
 	put_slot(o);
