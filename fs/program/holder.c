@@ -20,7 +20,6 @@
 
 #include "fs/program/installed.h"
 #include "fs/program/mount.h"
-#include "fs/program/survivor.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -150,7 +149,7 @@ __attribute__((noreturn)) static void become_successor(struct holder *h, int new
 	char variable[160];
 	sigset_t all;
 
-	snprintf(variable, sizeof(variable), SURVIVOR_VARIABLE "=%d,%d,%d,%d,%d,%llu", news,
+	snprintf(variable, sizeof(variable), HOLDER_VARIABLE "=%d,%d,%d,%d,%d,%llu", news,
 		h->file[HOLDER_DEVICE], h->file[HOLDER_LEDGER], h->file[HOLDER_POOL],
 		h->file[HOLDER_ROW], (unsigned long long)h->died_at);
 	stay_open(news);

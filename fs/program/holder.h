@@ -44,6 +44,11 @@ enum holder_file {
 	HOLDER_FILES
 };
 
+/* Of a successor's environment: the descriptors of the connection to the holder, the device, the
+ * ledger, the pool's file, the clone of the device or -1; and when the former daemon ended, on
+ * clock_ns(). */
+#define HOLDER_VARIABLE "RNFS_SURVIVOR"
+
 /* Goes on as the daemon, in a child, with this process as the holder. To be called without threads,
  * after daemon_start(). mountpoint: an absolute path. Returns the daemon's end of the connection to
  * the holder, or -1 with *e set. */

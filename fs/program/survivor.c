@@ -72,7 +72,7 @@ static bool read_variable(struct fs *fs, int *ledger, uint64_t *died_at)
 {
 	int fd[5], end = 0;
 	unsigned long long at;
-	const char *text = getenv(SURVIVOR_VARIABLE);
+	const char *text = getenv(HOLDER_VARIABLE);
 
 	if (!text ||
 		sscanf(text, "%d,%d,%d,%d,%d,%llu%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &at,
@@ -111,14 +111,14 @@ bool survivor_begin(struct fs *fs, struct err *e)
 	int ledger;
 
 	fs->holder_fd = -1;
-	if (!getenv(SURVIVOR_VARIABLE))
+	if (!getenv(HOLDER_VARIABLE))
 		return false;
 	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process by a descriptor */
 	if (!read_variable(fs, &ledger, &died_at)) {
-		err_set(e, ERR_USAGE, "the variable " SURVIVOR_VARIABLE " names no open files");
+		err_set(e, ERR_USAGE, "the variable " HOLDER_VARIABLE " names no open files");
 		return true;
 	}
-	unsetenv(SURVIVOR_VARIABLE);
+	unsetenv(HOLDER_VARIABLE);
 	fs->former = former_read(ledger, e);
 	close(ledger);
 	fs->record = fs->former ? read_note(fs->former, e) : NULL;

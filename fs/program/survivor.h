@@ -20,16 +20,12 @@
 
 #include "fs/known/fs.h"
 
-/* Of the environment: the descriptors of the connection to the holder, the device, the ledger, the
- * pool's file, the clone of the device or -1; and when the former daemon ended, on clock_ns(). */
-#define SURVIVOR_VARIABLE "RNFS_SURVIVOR"
-
-/* Is this process the successor of a killed daemon? If so, fs->former is the ledger of the former
- * daemon, fs->survive its files, and fs->record the note of the mount; or *e is set. To be called
- * once, before other threads exist. */
+/* Is this process the successor of a killed daemon (HOLDER_VARIABLE)? If so, fs->former is the
+ * ledger of the former daemon, fs->survive its files, and fs->record the note of the mount; or *e
+ * is set. To be called once, before other threads exist. */
 bool survivor_begin(struct fs *fs, struct err *e);
-/* With option survive: makes the ledger of this daemon, and the pool, of so many bytes at most. 0, or
- * -1 with *e set. */
+/* With option survive: makes the ledger of this daemon, and the pool, of so many bytes at most. 0,
+ * or -1 with *e set. */
 int survivor_setup(struct fs *fs, size_t bytes, struct err *e);
 /* fs has been connected. Makes the tables and the FUSE session, and all that the ledger tells. 0,
  * or -1 with *e set. */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of fs/program/holder. The program is daemon and successor, too: the holder starts it
- * again with SURVIVOR_VARIABLE.
+ * again with HOLDER_VARIABLE.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,6 @@
 
 #include "fs/kernel/signals.h"
 #include "fs/program/holder.h"
-#include "fs/program/survivor.h"
 
 enum plan {
 	PLAN_EXIT,	/* the first daemon ends by itself */
@@ -179,7 +178,7 @@ int main(void)
 		cmocka_unit_test(test_a_program_that_crashes_is_given_up),
 		cmocka_unit_test(test_successors_that_do_not_take_over_are_given_up),
 	};
-	const char *variable = getenv(SURVIVOR_VARIABLE);
+	const char *variable = getenv(HOLDER_VARIABLE);
 
 	if (variable)
 		return successor(variable);
