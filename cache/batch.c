@@ -47,7 +47,7 @@ void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cr
 	mutex_alone(&b->lock); /* no other thread knows of the batch yet */
 	b->client = client;
 	b->cred = *cred;
-	b->since_ns = b->ended_ns = 0;
+	b->since_ns = b->ended_ns = b->noted = 0;
 	b->op_ended = NULL;
 	b->data = (struct seg_list){.n = 0};
 	b->pending = 0;
@@ -120,6 +120,7 @@ struct nfs_op *part_op_sized(struct part *p, enum nfs_op_type type, size_t size)
 	op->type = type;
 	op->cred = p->batch->cred;
 	op->error = 0;
+	op->noted = p->batch->noted;
 	memset(&op->u, 0, size);
 	p->ready = true;
 	return op;

@@ -83,6 +83,9 @@ struct batch {
 	 * set the time of the first step; the time of a later step is the end of the step
 	 * before. */
 	uint64_t since_ns;
+	/* The operations belong to this noted request of the kernel (nfs_op.noted); 0: to none. Set
+	 * by the owner after batch_begin(). */
+	uint64_t noted;
 	batch_op_fn *op_ended; /* called as each operation ends, before done; may be NULL */
 	batch_done_fn *done;
 	struct part_list spare; /* reserved */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/dirty_note.h"
+
 #define ROOM_MIN 4096u
 
 static int compare(const struct dirty_extent *a, const struct dirty_extent *b)
@@ -23,11 +25,12 @@ void dirty_init(struct dirty_file *d, const struct dirty_memory *memory)
 	*d = (struct dirty_file){.memory = memory};
 	RB_INIT(&d->tree);
 	LIST_INIT(&d->cuts);
+	SLIST_INIT(&d->gone);
 }
 
 void dirty_finish(struct dirty_file *d)
 {
-	assert(RB_EMPTY(&d->tree) && LIST_EMPTY(&d->cuts) && !d->lost);
+	assert(RB_EMPTY(&d->tree) && LIST_EMPTY(&d->cuts) && !d->lost && SLIST_EMPTY(&d->gone));
 }
 
 static uint64_t end_of(const struct dirty_extent *x)
@@ -44,6 +47,56 @@ static struct dirty_extent *at_or_behind(struct dirty_file *d, uint64_t off)
 		return x;
 	before = x ? RB_PREV(dirty_tree, &d->tree, x) : RB_MAX(dirty_tree, &d->tree);
 	return before && end_of(before) > off ? before : x;
+}
+
+/* --- notes -------------------------------------------------------------------------------------
+ */
+
+static struct dirty_noted noted(const struct dirty_file *d, const struct dirty_extent *x)
+{
+	return (struct dirty_noted){
+		.id = d->id,
+		.number = x->by->number,
+		.off = x->off,
+		.at = x->at,
+		.len = x->len,
+		.state = x->state != DIRTY_UNSTABLE ? NOTED_NEW
+			 : x->lost		    ? NOTED_LOST
+						    : NOTED_UNSTABLE,
+		.gen = x->gen,
+		.sent = x->sent,
+		.got = x->got,
+	};
+}
+
+/* Puts the note of x, whose memory is complete, in place of an earlier one. */
+static void note_put(struct dirty_file *d, struct dirty_extent *x)
+{
+	struct dirty_noted n;
+
+	if (!d->ledger)
+		return;
+	n = noted(d, x);
+	if (mem_buf_place(x->mem->buf, &n.place))
+		dirty_note_put(d->ledger, &x->note, &n);
+	else
+		ledger_give_up(d->ledger);
+}
+
+static void note_len(struct dirty_file *d, const struct dirty_extent *x)
+{
+	if (d->ledger)
+		dirty_note_len(d->ledger, &x->note, x->len);
+}
+
+static void note_state(struct dirty_file *d, const struct dirty_extent *x)
+{
+	struct dirty_noted n;
+
+	if (!d->ledger)
+		return;
+	n = noted(d, x);
+	dirty_note_state(d->ledger, &x->note, &n);
 }
 
 /* --- extents ---------------------------------------------------------------------------------- */
@@ -75,8 +128,10 @@ static struct dirty_extent *copy_of(const struct dirty_extent *like)
 {
 	struct dirty_extent *x = malloc(sizeof(*x));
 
-	if (x)
+	if (x) {
 		*x = *like;
+		x->note = (struct note){0};
+	}
 	return x;
 }
 
@@ -92,17 +147,34 @@ static void insert(struct dirty_file *d, struct dirty_extent *x)
 		reaches(d, end_of(x));
 }
 
-static void drop(struct dirty_file *d, struct dirty_extent *x)
+static void leave(struct dirty_file *d, struct dirty_extent *x)
 {
 	RB_REMOVE(dirty_tree, &d->tree, x);
 	count(d, x->state, -(uint64_t)x->len);
 	x->by->extents--;
 	d->lost -= x->lost;
-	if (!--x->mem->extents) {
-		d->memory->put(d->memory->ctx, x->mem->buf);
-		free(x->mem);
-	}
+}
+
+static void mem_unref(struct dirty_file *d, struct dirty_mem *mem)
+{
+	if (--mem->extents)
+		return;
+	d->memory->put(d->memory->ctx, mem->buf);
+	free(mem);
+}
+
+/* x is not in the tree any more. The note goes before the memory. */
+static void destroy(struct dirty_file *d, struct dirty_extent *x)
+{
+	ledger_drop(d->ledger, &x->note);
+	mem_unref(d, x->mem);
 	free(x);
+}
+
+static void drop(struct dirty_file *d, struct dirty_extent *x)
+{
+	leave(d, x);
+	destroy(d, x);
 }
 
 static struct dirty_mem *mem_of(struct mem_buf *buf)
@@ -121,6 +193,7 @@ static void shorten_head(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 	x->at += n;
 	x->len -= n;
 	x->room -= n;
+	note_put(d, x);
 	count(d, x->state, -(uint64_t)n);
 }
 
@@ -128,6 +201,7 @@ static void shorten_tail(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 {
 	x->len -= n;
 	x->room = x->len; /* another extent may lie behind x */
+	note_len(d, x);
 	count(d, x->state, -(uint64_t)n);
 }
 
@@ -149,6 +223,7 @@ static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint
 		tail->off = end;
 		tail->at += (uint32_t)(end - x->off);
 		tail->len = tail->room = (uint32_t)(end_of(x) - end);
+		note_put(d, tail);
 		insert(d, tail);
 		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
 	}
@@ -198,6 +273,7 @@ static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, 
 /* Undoes begin(). */
 static void unbegin(struct dirty_file *d, struct dirty_extent *x)
 {
+	ledger_drop(d->ledger, &x->note);
 	d->memory->put(d->memory->ctx, x->mem->buf);
 	free(x->mem);
 	free(x);
@@ -219,16 +295,24 @@ static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 		return 0;
 	if (n > x->room - x->len)
 		n = x->room - x->len;
+	memcpy(x->mem->buf->data + x->at + x->len, data, n);
+	x->len += n;
+	if (new)
+		note_put(d, new);
+	else
+		note_len(d, x);
 	if (over && !cut(d, over, off, off + n)) {
+		x->len -= n;
 		if (new)
 			unbegin(d, new);
+		else
+			note_len(d, x);
 		return 0;
 	}
 	if (new)
 		insert(d, new);
-	memcpy(x->mem->buf->data + x->at + x->len, data, n);
-	x->len += n;
-	count(d, DIRTY_NEW, n);
+	else
+		count(d, DIRTY_NEW, n);
 	reaches(d, end_of(x));
 	return n;
 }
@@ -277,6 +361,7 @@ enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t
 		free(new.mem);
 		return DIRTY_FULL;
 	}
+	note_put(d, x);
 	dirty_cut(d, off, len, UINT64_MAX);
 	insert(d, x);
 	return DIRTY_DONE;
@@ -345,6 +430,7 @@ void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, b
 		run[i]->gen = gen;
 		run[i]->got = got;
 		set_state(d, run[i], DIRTY_UNSTABLE);
+		note_state(d, run[i]);
 	}
 }
 
@@ -375,15 +461,28 @@ static void redo(struct dirty_file *d, struct dirty_extent *x)
 	d->lost -= x->lost;
 	x->lost = may_be_cut(d, x);
 	d->lost += x->lost;
-	if (x->lost)
-		return;
-	if (x->sent <= d->replaced && !x->guard) {
+	if (!x->lost && x->sent <= d->replaced && !x->guard) {
 		d->given_up += x->len;
-		drop(d, x);
+		leave(d, x);
+		SLIST_INSERT_HEAD(&d->gone, x, given_up);
 		return;
 	}
-	x->room = x->len;
-	set_state(d, x, DIRTY_NEW);
+	if (!x->lost) {
+		x->room = x->len;
+		set_state(d, x, DIRTY_NEW);
+	}
+	note_state(d, x);
+}
+
+void dirty_gave_up(struct dirty_file *d)
+{
+	struct dirty_extent *x;
+
+	d->given_up = 0;
+	while ((x = SLIST_FIRST(&d->gone))) {
+		SLIST_REMOVE_HEAD(&d->gone, given_up);
+		destroy(d, x);
+	}
 }
 
 void dirty_redo(struct dirty_file *d, uint64_t replaced,
@@ -495,4 +594,44 @@ bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint
 		if (x->state == DIRTY_UNSTABLE && x->sent <= until)
 			return true;
 	return false;
+}
+
+/* --- a successor ------------------------------------------------------------------------------ */
+
+struct dirty_mem *dirty_mem_begin(struct mem_buf *buf)
+{
+	struct dirty_mem *mem = mem_of(buf);
+
+	if (mem)
+		mem->extents = 1;
+	return mem;
+}
+
+void dirty_mem_end(struct dirty_file *d, struct dirty_mem *mem)
+{
+	mem_unref(d, mem);
+}
+
+bool dirty_former(struct dirty_file *d, const struct dirty_extent *like)
+{
+	uint64_t end = end_of(like), to;
+
+	for (uint64_t pos = like->off; pos < end; pos = to) {
+		struct dirty_extent *there = at_or_behind(d, pos), *x;
+
+		if (there && there->off <= pos) {
+			to = end_of(there);
+			continue;
+		}
+		to = there && there->off < end ? there->off : end;
+		x = copy_of(like);
+		if (!x)
+			return false;
+		x->off = pos;
+		x->at += (uint32_t)(pos - like->off);
+		x->len = x->room = (uint32_t)(to - pos);
+		note_put(d, x);
+		insert(d, x);
+	}
+	return true;
 }

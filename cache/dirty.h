@@ -33,6 +33,8 @@
  * longer the stream of writes, the larger the room. Extents end at multiples of DIRTY_RUN, as do
  * the WRITEs of a stream.
  *
+ * With a ledger, each extent has a note for a successor of the daemon (dirty_note.h).
+ *
  * The lock of the dirty_file's owner (cache/writeback.h) guards everything here, except
  * dirty_bytes().
  */
@@ -45,6 +47,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "transport/ledger.h"
 #include "transport/mem.h"
 
 #define DIRTY_RUN (1u << 20) /* most bytes of one WRITE */
@@ -56,6 +59,7 @@ enum dirty_state { DIRTY_NEW, DIRTY_WRITING, DIRTY_UNSTABLE, DIRTY_STATES };
 /* A writer: an open file description. No extent has bytes of two writers. */
 struct dirty_owner {
 	unsigned extents; /* its extents */
+	uint64_t number;  /* names the writer in notes */
 };
 
 /* A block of memory that holds one or more extents. */
@@ -80,6 +84,8 @@ struct dirty_extent {
 	 * dirty_redo(). */
 	uint64_t guard;
 	uint64_t gen, got; /* UNSTABLE: gen of the WRITE (filedata.h), and when its answer came */
+	struct note note;
+	SLIST_ENTRY(dirty_extent) given_up;
 };
 
 /* An operation in flight that changes bytes by other means. */
@@ -103,11 +109,15 @@ struct dirty_file {
 	LIST_HEAD(, dirty_cut) cuts;
 	unsigned lost;	   /* number of extents marked lost */
 	uint64_t replaced; /* as of the last dirty_redo() */
-	uint64_t given_up; /* bytes that dirty_redo() or dirty_cut_end() dropped because another
-			      client may have replaced the bytes; the caller resets the count */
+	/* Bytes that dirty_redo() or dirty_cut_end() gave up because another client may have
+	 * replaced the bytes, and their extents, until dirty_gave_up(). */
+	uint64_t given_up;
+	SLIST_HEAD(, dirty_extent) gone;
 	_Atomic uint64_t bytes[DIRTY_STATES]; /* of the extents in each state */
-	_Atomic uint64_t end; /* the end in the file of the last NEW or WRITING byte, or an offset
-				 behind that end */
+	_Atomic uint64_t end;  /* the end in the file of the last NEW or WRITING byte, or an offset
+				  behind that end */
+	struct ledger *ledger; /* of the notes; NULL: none */
+	uint64_t id;	       /* names the file in notes */
 };
 
 void dirty_init(struct dirty_file *d, const struct dirty_memory *memory);
@@ -158,6 +168,8 @@ void dirty_committed(struct dirty_file *d, uint64_t gen);
  * the same number as at the WRITE in that case. */
 void dirty_redo(struct dirty_file *d, uint64_t replaced,
 	uint64_t (*guard)(const struct dirty_owner *by, uint64_t off, uint64_t len));
+/* The loss of the d->given_up bytes was noted. Frees their extents. */
+void dirty_gave_up(struct dirty_file *d);
 /* Drops bytes in [off, off + len) (len UINT64_MAX: all behind off) that became UNSTABLE at `until`
  * or earlier. */
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
@@ -179,5 +191,13 @@ bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint
 /* The end of the last extent of the file that is UNSTABLE by a WRITE sent at `until` or earlier; 0:
  * none. */
 uint64_t dirty_unstable_end(struct dirty_file *d, uint64_t until);
+
+/* A successor takes over extents. dirty_mem_begin(): a block of the former daemon from
+ * memory->get() or counted like one; NULL: out of memory. dirty_former(): adds the bytes of `like`
+ * that lie in the place of no extent, with like->mem. False: out of memory; a part may have been
+ * added. dirty_mem_end(): all extents of mem were added. */
+struct dirty_mem *dirty_mem_begin(struct mem_buf *buf);
+bool dirty_former(struct dirty_file *d, const struct dirty_extent *like);
+void dirty_mem_end(struct dirty_file *d, struct dirty_mem *mem);
 
 #endif

@@ -38,6 +38,11 @@
  * fsync, before sending FSYNC. At flush the kernel tells only the first description;
  * filedata_flush() tells the others.
  *
+ * With a ledger, a file with unstable data or a loss has a note for a successor of the daemon. The
+ * reports that a description has had are in the note of the open file instead. If that note is
+ * older than a report, the successor reports the loss again: a report that was noted before the
+ * kernel had the answer could be lost.
+ *
  * filechange.h is about the versions that the answers tell.
  *
  * filedata.lock, a leaf, guards all other fields, and the fields of the views. Any thread may call
@@ -51,6 +56,7 @@
 
 #include "cache/filechange.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 struct filedata {
@@ -76,6 +82,9 @@ struct filedata {
 	uint32_t synced GUARDED_BY(lock), flushed GUARDED_BY(lock);
 	uint32_t unwritten GUARDED_BY(lock); /* WRITEs of mapped pages that failed */
 	int unwritten_error GUARDED_BY(lock);
+	struct ledger *ledger GUARDED_BY(lock); /* of the note; NULL: none */
+	uint64_t id GUARDED_BY(lock);		/* names the file in the note */
+	struct note note GUARDED_BY(lock);
 };
 
 /* The reports that an open file description has had. */
@@ -109,10 +118,10 @@ void filedata_unwritten(struct filedata *d, int error);
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
 /* The number of answers so far that brought another verifier. */
 uint64_t filedata_restarts(struct filedata *d);
-/* The caller, which keeps the copies, begins to write all unstable data again. After another
- * verifier no COMMIT makes data safe until this call: a COMMIT may return the new verifier, because
- * an earlier answer has told of the restart. */
-void filedata_redone(struct filedata *d);
+/* The caller, which keeps the copies, is about to write again all unstable data from before the
+ * last of so many restarts. After another verifier no COMMIT makes data safe until this call: a
+ * COMMIT may return the new verifier, because an earlier answer has told of the restart. */
+void filedata_redone(struct filedata *d, uint64_t restarts);
 /* Could a restart of the server lose data for good? */
 bool filedata_at_risk(struct filedata *d);
 /* Before a COMMIT. *by: the credential for it. Returns gen for the next two functions. */
@@ -131,6 +140,18 @@ void filedata_given_up(struct filedata *d);
 /* Stable WRITEs have replaced all copies. True: there is no other unstable data, and no COMMIT is
  * needed. */
 bool filedata_safe(struct filedata *d);
+
+/* The note of d goes to the ledger from now on, and names the file by id. */
+void filedata_note(struct filedata *d, struct ledger *l, uint64_t id);
+/* filechange_replaced() may have changed: for the note. */
+void filedata_note_replaced(struct filedata *d);
+/* The file in note i of kind NOTE_LOSS of a former daemon. False: the note is damaged. */
+bool filedata_former_id(const struct former *f, uint32_t i, uint64_t *id);
+/* d, which has seen no data yet, goes on as the note says. False: the note is damaged. */
+bool filedata_former(struct filedata *d, const struct former *f, uint32_t i);
+/* The successor has the UNSTABLE data of the former daemon with that gen. False: d has no unstable
+ * data, so the data is safe. */
+bool filedata_former_keeps(struct filedata *d, uint64_t gen);
 
 /* An open file description begins. */
 void filedata_open(struct filedata *d, struct filedata_view *v);

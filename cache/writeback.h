@@ -56,6 +56,9 @@
  * A writer is an open file. WRITEs are sent with the writer's open state and credential. The writer
  * must stay until none of its extents is left: wait for STABLE, then call writeback_close().
  *
+ * With a ledger, all of this outlives the daemon: see dirty_note.h, filedata.h, and
+ * written_former().
+ *
  * Locks. written.lock guards a file's extents, operations and waits. writeback.lock guards the
  * fields of the mount; a thread takes writeback.lock after written.lock. No callback runs with
  * either lock held, except the two for memory, which only count and free.
@@ -79,6 +82,8 @@ struct writeback_ops {
 	/* Memory for data, as in struct dirty_memory. */
 	struct mem_buf *(*get)(void *ctx, size_t size);
 	void (*put)(void *ctx, struct mem_buf *buf);
+	/* buf, a block of the former daemon, counts as if got by get() from now on. */
+	void (*kept)(void *ctx, struct mem_buf *buf);
 	/* Hold and release a file: an operation of a held file is in flight. */
 	void (*hold)(struct written *f);
 	void (*release)(struct written *f);
@@ -127,6 +132,12 @@ struct writeback_wait {
 
 TAILQ_HEAD(writeback_waits, writeback_wait);
 
+/* A change of another kind that is in flight: a truncation, a direct write. */
+struct written_cut {
+	struct dirty_cut dirty; /* the file's lock */
+	bool begun;
+};
+
 /* The data that was written to one file. */
 struct written {
 	/* constant */
@@ -151,7 +162,9 @@ struct written {
 	/* memory was too short to send all data that a caller waits for */
 	bool starved GUARDED_BY(lock);
 	bool listed GUARDED_BY(lock); /* changed under writeback.lock, too */
-	LIST_ENTRY(written) link;     /* writeback.lock */
+	/* Until written_former_end(): operations of the former daemon may be in flight. */
+	struct written_cut former;
+	LIST_ENTRY(written) link; /* writeback.lock */
 };
 
 /* A writer's wait for room. ready() as in struct writeback_wait. */
@@ -161,12 +174,6 @@ struct writeback_room {
 	bool waits;
 	uint64_t id;
 	TAILQ_ENTRY(writeback_room) link;
-};
-
-/* A change of another kind that is in flight: a truncation, a direct write. */
-struct written_cut {
-	struct dirty_cut dirty; /* the file's lock */
-	bool begun;
 };
 
 struct writeback_stats {
@@ -235,6 +242,16 @@ void written_cut_begin(struct written *f, struct written_cut *cut);
 void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 
+/* Notes of f go to the ledger from now on, and name the file by id, its number of the kernel's.
+ * NULL: no notes. Before f has any data. */
+void written_note(struct written *f, struct ledger *l, uint64_t id);
+/* Notes name the writer by `number`, the kernel's number of the open file. Before `by` has any
+ * data. */
+static inline void writer_note(struct writer *by, uint64_t number)
+{
+	by->owner.number = number;
+}
+
 void writer_init(
 	struct writer *by, struct written *to, struct nfs_open *open, const struct rpc_cred *cred);
 
@@ -283,5 +300,35 @@ bool writeback_busy(struct writeback *all);
 /* Gives up to max of the files that have extents, from the n-th on, each held. Returns the
  * number. */
 unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max);
+
+/* --- a successor of the daemon ------------------------------------------------------------------
+ */
+
+/* The pool of a successor (mem_pool_take_over()), with the blocks of which the former daemon has
+ * left notes. fd: the memory file of the former daemon's pool, which stays the caller's. To be
+ * called before all else that needs memory. NULL with *e set: no memory, or damage. */
+struct mem_pool *written_former_pool(size_t limit, int fd, const struct former *f, struct err *e);
+
+/* How written_former() finds the successor's objects by the numbers of the notes. NULL: there is no
+ * such object. */
+struct written_find {
+	struct written *(*written)(void *ctx, uint64_t id);
+	struct writer *(*writer)(void *ctx, uint64_t number);
+	void *ctx;
+};
+
+/* Takes over the written data, the losses, and the state of unstable data. The files have had
+ * written_note(), and the writers writer_note(). pool: from written_former_pool(). A file that
+ * `find` does not know is one that the kernel does not know either, and its data is dropped. To be
+ * called before any request is served and before any operation is sent; sends nothing. False with
+ * *e set: no memory, or damage; part of the data may have been taken over. */
+bool written_former(struct writeback *all, struct mem_pool *pool, const struct former *f,
+	const struct written_find *find, struct err *e);
+/* No operation of the former daemon can be in flight any more, all requests of the kernel that the
+ * former daemon had not answered have come again and been answered, and the former daemon's notes
+ * are not needed any more. Until this call, or for half a minute, no UNSTABLE data of the former
+ * daemon is written again: an fsync(2) that was sent again may wait for this call, and this call
+ * for the answer to the fsync(2). Call once, on the thread of writeback_tick(). */
+void written_former_end(struct writeback *all, struct mem_pool *pool);
 
 #endif

@@ -3,9 +3,10 @@
  *
  * writeback_impl: declarations shared by the files of writeback.h. Each calls only those below:
  *
- *     written_all.c  the work that callers begin: puts, waits, the tick; all files of a mount
- *     writeout.c     WRITEs and COMMITs from their start to their end, and the work behind the end
- *     written.c      the state of one file's data and of the waits for the data; sends nothing
+ *     written_former.c  the data of a former daemon
+ *     written_all.c     the work that callers begin: puts, waits, the tick; all files of a mount
+ *     writeout.c        WRITEs and COMMITs from start to end, and the work behind the end
+ *     written.c         the state of one file's data and of the waits for the data; sends nothing
  */
 #ifndef RNFS_CACHE_WRITEBACK_IMPL_H
 #define RNFS_CACHE_WRITEBACK_IMPL_H
@@ -56,6 +57,9 @@ struct writeback {
 	GUARDED_BY(lock) TAILQ_HEAD(room_list, writeback_room) rooms;
 	uint64_t next_room GUARDED_BY(lock);
 };
+
+/* Calls fn for each file that has extents. */
+void written_for_all(struct writeback *all, void (*fn)(struct written *f));
 
 static inline void writeback_count(_Atomic uint64_t *counter, uint64_t n)
 {

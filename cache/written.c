@@ -41,8 +41,17 @@ void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *d
 	TAILQ_INIT(&f->waits);
 }
 
+void written_note(struct written *f, struct ledger *l, uint64_t id)
+{
+	f->dirty.ledger = l;
+	f->dirty.id = id;
+	filedata_note(f->data, l, id);
+}
+
 void written_finish(struct written *f)
 {
+	if (f->former.begun)
+		dirty_cut_end(&f->dirty, &f->former.dirty, 0, 0);
 	mutex_destroy(&f->lock);
 	assert(TAILQ_EMPTY(&f->waits) && !f->listed);
 	dirty_finish(&f->dirty);
@@ -138,8 +147,8 @@ static void give_up_locked(struct written *f) REQUIRES(f->lock)
 		"the server restarted before %llu bytes of a file were committed, and another "
 		"client has changed the file: the bytes are not written again and may be lost",
 		(unsigned long long)f->dirty.given_up);
-	f->dirty.given_up = 0;
 	filedata_lost(f->data, -EIO);
+	dirty_gave_up(&f->dirty);
 	written_list_locked(f);
 }
 
@@ -250,16 +259,22 @@ uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
 
 void written_redo_locked(struct written *f) REQUIRES(f->lock)
 {
-	filedata_redone(f->data);
+	uint64_t restarts = filedata_restarts(f->data);
+	bool redone = false;
+
 	begin_again_locked(f);
 	f->others++;
-	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
-		return;
-	/* before any data stops being UNSTABLE: written_may_miss() looks without the lock */
-	atomic_store(&f->redone_at, clock_ns());
-	dirty_redo(&f->dirty, filechange_replaced(&f->data->change), written_guard);
-	give_up_locked(f);
-	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
+	if (dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
+		/* before any data stops being UNSTABLE: written_may_miss() looks without the lock
+		 */
+		atomic_store(&f->redone_at, clock_ns());
+		dirty_redo(&f->dirty, filechange_replaced(&f->data->change), written_guard);
+		give_up_locked(f);
+		redone = dirty_bytes(&f->dirty, DIRTY_NEW);
+	}
+	/* behind the changes of the extents, whose notes must not tell of the new verifier */
+	filedata_redone(f->data, restarts);
+	if (!redone)
 		return;
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);

@@ -14,6 +14,9 @@
 #define MUCH	   (8ull << 20) /* that many NEW bytes of a file are sent without waiting for more */
 #define AGE_NS	   NSEC_PER_SEC
 #define TICK_FILES 64
+/* By then the kernel has sent again each request of the former daemon that changes bytes, and the
+ * successor has begun it. */
+#define FORMER_NS (30 * NSEC_PER_SEC)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -169,8 +172,10 @@ enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t
 
 void writeback_redo(struct written *f)
 {
+	uint64_t restarts = filedata_restarts(f->data);
+
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
-		filedata_redone(f->data);
+		filedata_redone(f->data, restarts);
 		return;
 	}
 	mutex_lock(&f->lock);
@@ -191,6 +196,7 @@ void writeback_commit(struct written *f)
 {
 	bool commit;
 
+	filedata_note_replaced(f->data);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
 	mutex_lock(&f->lock);
@@ -273,7 +279,7 @@ static void push(struct written *f)
 		writeout_commit(f);
 }
 
-static void for_all(struct writeback *all, void (*fn)(struct written *f))
+void written_for_all(struct writeback *all, void (*fn)(struct written *f))
 {
 	struct written *file[TICK_FILES];
 	unsigned n, at = 0;
@@ -292,6 +298,8 @@ static void send_old(struct written *f)
 {
 	bool old, starved, commit;
 
+	if (f->former.begun && clock_age(clock_ns(), f->former.dirty.since) >= FORMER_NS)
+		written_cut_end(f, &f->former, 0, 0);
 	mutex_lock(&f->lock);
 	old = dirty_bytes(&f->dirty, DIRTY_NEW) && f->since + AGE_NS <= clock_ns();
 	starved = f->starved;
@@ -313,14 +321,14 @@ void writeback_connection_lost(struct writeback *all)
 
 void writeback_tick(struct writeback *all)
 {
-	for_all(all, send_old);
+	written_for_all(all, send_old);
 }
 
 bool writeback_sync(struct writeback *all)
 {
 	bool left;
 
-	for_all(all, push);
+	written_for_all(all, push);
 	mutex_lock(&all->lock);
 	left = all->under_way || !LIST_EMPTY(&all->files);
 	mutex_unlock(&all->lock);
@@ -361,7 +369,7 @@ bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
 	TAILQ_INSERT_TAIL(&all->rooms, w, link);
 	mutex_unlock(&all->lock);
 	writeback_count(&all->stats.full, 1);
-	for_all(all, push);
+	written_for_all(all, push);
 	/* w may have ended and be freed from here on */
 	mutex_lock(&all->lock);
 	TAILQ_FOREACH (one, &all->rooms, link)

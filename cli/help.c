@@ -90,6 +90,8 @@ void help_options(FILE *out)
 	      "or "
 	      "not "
 	      "(the default)\n"
+	      "  survive, nosurvive      NFSv4: go on when the daemon is killed, or not (the "
+	      "default)\n"
 	      "  referrals, noreferrals  NFSv4: follow directories to other servers (the default), "
 	      "or "
 	      "not\n"

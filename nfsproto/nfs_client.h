@@ -11,6 +11,7 @@
 #include "nfsproto/common/nfs_mount.h"
 #include "nfsproto/common/nfs_op.h"
 #include "nfsproto/common/nfs_record.h"
+#include "nfsproto/nfs_former.h"
 
 /* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in
  * p). Copies everything in p but pool and upcalls. NULL with *e set: kinds RESOLVE, UNREACHABLE,

@@ -13,6 +13,11 @@
  * Registration of a slab only makes it known to the local device. A peer gets access only by
  * expose() of a provider, per RPC.
  *
+ * A pool may be *shared* with a successor of the daemon, for the case that the daemon is killed:
+ * all slabs lie in one memory file (mem_file.h), and are present. The successor takes over the
+ * file, and with it the blocks of which the former daemon has left notes (ledger.h). All other
+ * memory of the file is free again.
+ *
  * Registered memory may be scarce (RLIMIT_MEMLOCK). Then the registrar is sparing: it registers
  * only the slabs of mem_buf_get_registered(), up to a limit of their own. Receives are posted in
  * these slabs, and Sends leave from them. The provider registers all other memory for one RPC.
@@ -24,6 +29,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "transport/err.h"
 
 struct mem_pool;
 
@@ -47,7 +54,7 @@ struct mem_buf {
 	uint8_t *data;
 	uint32_t size; /* usable bytes: at least the requested size */
 	struct mem_slab *slab;
-	/* the rest is mem.c's */
+	/* the rest is mem_pool.c's */
 	bool dry; /* free, and its memory has been given back to the system */
 	struct mem_pool *pool;
 	struct mem_buf *next;
@@ -76,8 +83,38 @@ struct mem_registrar {
 
 /* limit: most bytes of slabs (0: no limit). NULL when out of memory. */
 struct mem_pool *mem_pool_new(size_t limit);
-/* All buffers must be back. Accepts NULL, returns NULL. */
+/* All buffers must be back. The memory file of a shared pool keeps all bytes while another
+ * descriptor is open. Accepts NULL, returns NULL. */
 struct mem_pool *mem_pool_free(struct mem_pool *pool);
+
+/* A shared pool in a new memory file. NULL with *e set: no memory, or no memory files. */
+struct mem_pool *mem_pool_new_shared(size_t limit, struct err *e);
+/* The memory file, which stays the pool's. -1: the pool is not shared. */
+int mem_pool_fd(const struct mem_pool *pool);
+
+/* Where a block lies in the memory file, in a form that a successor can check. */
+struct mem_place {
+	uint64_t slab;	 /* offset of the block's slab */
+	uint32_t size;	 /* of each block of the slab */
+	uint32_t blocks; /* of the slab */
+	uint32_t index;	 /* of the block in the slab */
+};
+
+/* False: the pool is not shared. */
+bool mem_buf_place(const struct mem_buf *buf, struct mem_place *place);
+
+/* A shared pool in the file fd of the former daemon, which has ended; fd stays the caller's. The n
+ * blocks at `kept`, in any order, the same place perhaps several times, keep their bytes. The pool
+ * holds these blocks until mem_pool_kept_end(). Another successor can take over the same blocks
+ * until then. The limit grows if the kept blocks would leave no room. NULL with *e set: no memory,
+ * or the places or the file make no sense. */
+struct mem_pool *mem_pool_take_over(
+	size_t limit, int fd, const struct mem_place *kept, uint32_t n, struct err *e);
+/* A reference to a kept block. NULL: no block was kept at that place. Not beside
+ * mem_pool_kept_end(). */
+struct mem_buf *mem_pool_kept(struct mem_pool *pool, const struct mem_place *place);
+/* Frees the kept blocks that have no reference from mem_pool_kept(). */
+void mem_pool_kept_end(struct mem_pool *pool);
 
 /* Registers all slabs, present and future, with r. At most one registrar; *r is copied. Returns 0,
  * -EBUSY (another is attached) or the registrar's error (then nothing is attached). */
@@ -95,11 +132,12 @@ size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many);
  * is no such limit. Any thread. */
 size_t mem_pool_rpc_most(struct mem_pool *pool);
 /* While on, the system gives no more memory than is written to: no huge pages, also in the existing
- * slabs. Any thread. */
+ * slabs. A shared pool never has huge pages. Any thread. */
 void mem_pool_save(struct mem_pool *pool, bool on);
 /* Gives unused memory back to the system: slabs without a used block, and the free blocks of other
  * slabs. The free blocks of a registered slab stay: the memory is the device's until the slab is
- * unregistered. Any thread. */
+ * unregistered. A free block of a shared pool becomes present again when it is taken. Any
+ * thread. */
 void mem_pool_trim(struct mem_pool *pool);
 
 /* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL

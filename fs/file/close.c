@@ -103,6 +103,8 @@ void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 	r->flush.closes = true;
 	r->file = f;
 	close_of(r)->error = error;
+	if (error || !r->fuse) /* the kernel does not know f */
+		ledger_drop(fs->ledger, &f->note);
 	if (f->inode) {
 		writeback_give_up(&f->writer);
 		locker_close_begin(f);

@@ -73,6 +73,11 @@ static void put(void *ctx, struct mem_buf *buf)
 	data_put(ctx, buf);
 }
 
+static void kept(void *ctx, struct mem_buf *buf)
+{
+	data_kept(ctx, buf);
+}
+
 static void hold(struct written *w)
 {
 	inode_ref(inode_of_written(w));
@@ -158,6 +163,7 @@ struct writeback_ops flush_ops(struct fs *fs)
 	return (struct writeback_ops){
 		.get = get,
 		.put = put,
+		.kept = kept,
 		.hold = hold,
 		.release = release,
 		.write_begin = write_begin,

@@ -28,6 +28,12 @@
 
 #include "fs/known/file.h"
 #include "fs/kernel/request.h"
+#include "transport/err.h"
+
+/* The lockers of a daemon that was killed, from their notes: a locker has a note until the server
+ * has cleared the owner's locks. fs has the files of that daemon. 0, or -1 with *e set: a note is
+ * damaged, or no memory. Before requests are served. */
+int lockers_former(struct fs *fs, const struct former *former, struct err *e);
 
 /* False when out of memory. */
 bool locker_add(struct file *f, uint64_t owner, pid_t pid);

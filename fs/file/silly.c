@@ -13,6 +13,7 @@
 
 #include "fs/coherence/deleg.h"
 #include "fs/kernel/ending.h"
+#include "fs/kernel/underway.h"
 #include "fs/known/fs.h"
 #include "nfsproto/common/nfs_record.h"
 #include "transport/clock.h"
@@ -22,6 +23,8 @@
 #define DROP_ALL_NS	(3 * NSEC_PER_SEC)
 #define NO_ID		0u /* no inode has these node IDs in a record */
 #define LEFT_ID		UINT64_MAX
+#define NOTED_NUMBERS	0xfffffffu			       /* seven hexadecimal digits */
+#define NOTE_MAX	(NFS_FH_MAX + 4u * RPC_MAX_GIDS + 128) /* bytes of a note */
 #define RETRY_DOUBLINGS 6 /* a REMOVE that failed is sent again after 1, 2, 4 ... 64 s */
 
 struct silly_names {
@@ -36,6 +39,8 @@ struct silly_names {
 	struct request_list waiting GUARDED_BY(lock); /* rmdirs, by request.free; next goes on */
 	/* names to remove again: their REMOVE has failed */
 	GUARDED_BY(lock) SLIST_HEAD(, silly) left;
+	/* names that requests of the former daemon were giving; without notes of their own */
+	GUARDED_BY(lock) SLIST_HEAD(silly_begun, silly) begun;
 	bool last GUARDED_BY(lock); /* the mount ends: no REMOVE is sent again */
 };
 
@@ -49,6 +54,7 @@ struct silly_names *silly_names_new(uint32_t tag)
 	mutex_init(&s->lock);
 	SLIST_INIT(&s->waiting);
 	SLIST_INIT(&s->left);
+	SLIST_INIT(&s->begun);
 	return s;
 }
 
@@ -61,6 +67,10 @@ struct silly_names *silly_names_free(struct silly_names *s)
 	mutex_destroy(&s->lock);
 	while ((left = SLIST_FIRST(&s->left))) {
 		SLIST_REMOVE_HEAD(&s->left, link);
+		free(left);
+	}
+	while ((left = SLIST_FIRST(&s->begun))) {
+		SLIST_REMOVE_HEAD(&s->begun, link);
 		free(left);
 	}
 	free(s);
@@ -176,7 +186,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 	}
 	mutex_unlock(&fs->silly->lock);
 	if (!later)
-		free(s);
+		silly_free(fs, s);
 }
 
 /* The removal of a silly name of ino, which silly_drop() began, has ended. */
@@ -195,7 +205,7 @@ static void removed(struct request *r)
 	if (error && error != -ENOENT)
 		put_off(fs, s, error);
 	else
-		free(s);
+		silly_free(fs, s);
 	if (r->inode)
 		gone(r->inode);
 	ended(fs);
@@ -210,7 +220,7 @@ void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
 
 	if (!r) {
 		log_warn("%s of an unlinked file stays: out of memory", s->name);
-		free(s);
+		silly_free(fs, s);
 		if (ino)
 			gone(ino);
 		return;
@@ -317,10 +327,14 @@ void silly_close_end(struct fs *fs)
 	ended(fs);
 }
 
-unsigned silly_number(struct fs *fs, uint32_t *tag)
+unsigned silly_number(struct fs *fs, uint64_t noted, uint32_t *tag)
 {
-	*tag = fs->silly->tag;
-	return atomic_fetch_add(&fs->silly->next, 1) & 0xffff;
+	struct silly_names *s = fs->silly;
+
+	*tag = s->tag;
+	if (noted)
+		return (unsigned)(noted >> 1) & NOTED_NUMBERS;
+	return atomic_fetch_add(&s->next, 1) & 0xffff;
 }
 
 /* --- for a successor -------------------------------------------------------------------------- */
@@ -360,6 +374,14 @@ void silly_put_record(struct fs *fs, struct inode *const forgotten[], uint32_t n
 	xdr_put_u64(x, NO_ID);
 }
 
+static void read_silly(struct silly *s, struct xdr_in *x)
+{
+	nfs_record_get_fh(x, &s->dir);
+	nfs_record_get_cred(x, &s->cred);
+	nfs_record_get_text(x, s->name, sizeof(s->name));
+	s->sure = xdr_get_bool(x);
+}
+
 /* False: no memory, unless x is bad. */
 static bool get_silly(struct fs *fs, uint64_t id, struct xdr_in *x)
 {
@@ -368,10 +390,7 @@ static bool get_silly(struct fs *fs, uint64_t id, struct xdr_in *x)
 
 	if (!s)
 		return false;
-	nfs_record_get_fh(x, &s->dir);
-	nfs_record_get_cred(x, &s->cred);
-	nfs_record_get_text(x, s->name, sizeof(s->name));
-	s->sure = xdr_get_bool(x);
+	read_silly(s, x);
 	if (id != LEFT_ID && (!ino || ino->silly.is))
 		xdr_in_fail(x);
 	if (!xdr_in_ok(x)) {
@@ -401,4 +420,139 @@ bool silly_get_record(struct fs *fs, struct xdr_in *x)
 		if (!get_silly(fs, id, x))
 			return false;
 	return true;
+}
+
+/* --- notes ------------------------------------------------------------------------------------ */
+
+void silly_note(struct fs *fs, struct silly *s, uint64_t id)
+{
+	uint8_t bytes[NOTE_MAX];
+	struct xdr_out x;
+
+	if (!fs->ledger)
+		return;
+	xdr_out_init(&x, bytes, sizeof(bytes));
+	put_silly(id, s, &x);
+	xdr_put_u64(&x, s->request);
+	if (xdr_out_ok(&x))
+		ledger_put(fs->ledger, &s->note, NOTE_SILLY, bytes, x.len);
+	else
+		ledger_give_up(fs->ledger);
+}
+
+void silly_free(struct fs *fs, struct silly *s)
+{
+	if (s)
+		ledger_drop(fs->ledger, &s->note);
+	free(s);
+}
+
+uint32_t silly_tag(const struct fs *fs)
+{
+	return fs->silly->tag;
+}
+
+/* Gives the inode with that node ID the name s, or has the name removed. */
+static void take_over(struct fs *fs, uint64_t id, struct silly *s)
+{
+	struct inode *ino = inode_inherited(fs->inodes, id);
+	bool keeps = false;
+
+	silly_note(fs, s, id);
+	if (ino) {
+		mutex_lock(&ino->lock);
+		keeps = ino->opens.count && !ino->silly.name;
+		if (keeps) {
+			ino->silly.name = s;
+			atomic_store(&ino->silly.is, s->sure);
+		}
+		mutex_unlock(&ino->lock);
+	}
+	if (keeps)
+		return;
+	mutex_lock(&fs->silly->lock);
+	SLIST_INSERT_HEAD(&fs->silly->left, s, link);
+	mutex_unlock(&fs->silly->lock);
+}
+
+/* If the request that gives the name s comes again, the request goes on with that name. False: no
+ * memory. */
+static bool note_begun(struct fs *fs, uint64_t id, const struct silly *s)
+{
+	struct silly *begun;
+
+	if (!s->request || !inode_inherited(fs->inodes, id) ||
+		underway_has_answer(fs, s->request) ||
+		!nfs_client_has_changes(fs->client, s->request))
+		return true;
+	begun = malloc(sizeof(*begun));
+	if (!begun)
+		return false;
+	*begun = *s;
+	begun->id = id;
+	mutex_lock(&fs->silly->lock);
+	SLIST_INSERT_HEAD(&fs->silly->begun, begun, link);
+	mutex_unlock(&fs->silly->lock);
+	return true;
+}
+
+int silly_former(struct fs *fs, uint32_t tag, const struct former *former, struct err *e)
+{
+	fs->silly->tag = tag;
+	for (uint32_t i = 0; i < former_count(former, NOTE_SILLY); i++) {
+		struct silly *s = calloc(1, sizeof(*s));
+		struct xdr_in x;
+		uint64_t id;
+		uint32_t len;
+		const void *data = former_note(former, NOTE_SILLY, i, &len);
+
+		if (!s)
+			return err_set(
+				e, ERR_INTERNAL, "out of memory for names of unlinked files");
+		xdr_in_init(&x, data, len);
+		id = xdr_get_u64(&x);
+		read_silly(s, &x);
+		s->request = xdr_get_u64(&x);
+		if (!xdr_in_done(&x)) {
+			free(s);
+			return err_set(e, ERR_INTERNAL,
+				"a note of the former daemon's silly names is damaged");
+		}
+		if (!note_begun(fs, id, s)) {
+			free(s);
+			return err_set(
+				e, ERR_INTERNAL, "out of memory for names of unlinked files");
+		}
+		take_over(fs, id, s);
+	}
+	return 0;
+}
+
+struct silly *silly_take_begun(struct request *r, struct inode **ino)
+{
+	struct silly_names *all = r->fs->silly;
+	struct silly *s;
+
+	mutex_lock(&all->lock);
+	SLIST_FOREACH(s, &all->begun, link)
+	if (s->request == request_number(r))
+		break;
+	if (s)
+		SLIST_REMOVE(&all->begun, s, silly, link);
+	mutex_unlock(&all->lock);
+	if (s)
+		*ino = inode_ref(inode_inherited(r->fs->inodes, s->id));
+	return s;
+}
+
+void silly_end_begun(struct fs *fs)
+{
+	struct silly *s;
+
+	mutex_lock(&fs->silly->lock);
+	while ((s = SLIST_FIRST(&fs->silly->begun))) {
+		SLIST_REMOVE_HEAD(&fs->silly->begun, link);
+		free(s);
+	}
+	mutex_unlock(&fs->silly->lock);
 }

@@ -26,6 +26,8 @@
 #define RNFS_FS_FILE_SILLY_H
 
 #include "fs/kernel/request.h"
+#include "transport/err.h"
+#include "transport/ledger.h"
 #include "transport/rpc/xdr.h"
 
 struct silly {
@@ -37,6 +39,10 @@ struct silly {
 	SLIST_ENTRY(silly) link;
 	unsigned tries;
 	uint64_t due;
+	uint64_t id; /* for silly_take_begun(): the node ID of the file */
+	/* request_number() of the UNLINK or RENAME that gives the name; 0: not known */
+	uint64_t request;
+	struct note note; /* of the owner of the name: the inode's lock, or one thread */
 	char name[40];
 };
 
@@ -46,6 +52,8 @@ struct unlink_state {
 	/* only: the server must remove the name only if the name stands for `unlinking`, which is
 	 * not open. ask: if the name stands for another file, the server is to say for which. */
 	bool only, ask;
+	/* silly_check() has seen that a former daemon had begun with the request */
+	bool begun;
 	bool none;	     /* RENAME: the new name is believed to be absent */
 	struct nfs_fh moved; /* RENAME: handle of the file that moves; len 0: not known */
 	int error;	     /* the answer: 0 or a negative errno */
@@ -64,8 +72,19 @@ struct silly_names *silly_names_new(uint32_t tag);
 /* No rmdir may wait. Accepts NULL, returns NULL. */
 struct silly_names *silly_names_free(struct silly_names *s);
 
-/* The number of a new name, and the tag of the mount. */
-unsigned silly_number(struct fs *fs, uint32_t *tag);
+/* The number of a new name, and the tag of the mount. noted: the noted request (underway.h) that
+ * gives the name, or 0. If the kernel sends the request again, to a successor, the number is the
+ * same. */
+unsigned silly_number(struct fs *fs, uint64_t noted, uint32_t *tag);
+/* Makes the note (ledger.h) of s, the silly name of the inode with node ID id. */
+void silly_note(struct fs *fs, struct silly *s, uint64_t id);
+/* The silly name that r, which the kernel sends again, was giving to a file when the former daemon
+ * was killed: the caller's, with a reference to the file in *ino. NULL: none. */
+struct silly *silly_take_begun(struct request *r, struct inode **ino);
+/* The kernel sends no request again any more. */
+void silly_end_begun(struct fs *fs);
+/* Frees s, with its note: no removal of the name is due. Accepts NULL. */
+void silly_free(struct fs *fs, struct silly *s);
 
 /* True: the server has refused a RENAME or REMOVE with `error`, and has changed nothing. (If the
  * server had carried out an earlier transmission of the same call, the answer would be ENOENT.) */
@@ -87,6 +106,13 @@ void silly_drop_all(struct fs *fs);
 void silly_put_record(
 	struct fs *fs, struct inode *const forgotten[], uint32_t n, struct xdr_out *x);
 bool silly_get_record(struct fs *fs, struct xdr_in *x);
+
+/* The tag, for the notes of the mount; and the tag of the former daemon. */
+uint32_t silly_tag(const struct fs *fs);
+/* The silly names of a daemon that was killed, from their notes; their tag was `tag`. fs has the
+ * inodes and files of that daemon. Names of files that are not open are removed by silly_tick(). 0,
+ * or -1 with *e set: a note is damaged, or no memory. Before requests are served. */
+int silly_former(struct fs *fs, uint32_t tag, const struct former *former, struct err *e);
 
 /* The close of an open file of ino begins. True: the file is the last open one, and ino has a silly
  * name: the caller calls silly_drop() and then silly_close_end(). */

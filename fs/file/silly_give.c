@@ -39,6 +39,11 @@ static void let_go(struct request *r)
 	r->inode = inode_unref(r->inode);
 }
 
+static bool is_same(const struct silly *a, const struct silly *b)
+{
+	return nfs_fh_same(&a->dir, &b->dir) && !strcmp(a->name, b->name);
+}
+
 /* Gives s to r->inode, in place of an older one; sure: the server has the name. */
 static void keep_name(struct request *r, struct silly *s, bool sure)
 {
@@ -47,13 +52,16 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
 
 	s->sure = sure;
 	mutex_lock(&ino->lock);
+	silly_note(r->fs, s, ino->id);
 	old = ino->silly.name;
 	ino->silly.name = s;
 	if (sure)
 		atomic_store(&ino->silly.is, true);
 	mutex_unlock(&ino->lock);
 	inode_touch(ino);
-	if (old)
+	if (old && is_same(old, s)) /* r was begun by a former daemon */
+		silly_free(r->fs, old);
+	else if (old)
 		silly_remove(r->fs, old, NULL);
 }
 
@@ -83,7 +91,7 @@ static void not_renamed(struct request *r, bool may_come)
 		keep_name(r, s, false);
 		silly_drop(r->fs, r->inode);
 	} else {
-		free(s);
+		silly_free(r->fs, s);
 	}
 	let_go(r);
 	r->next(r);
@@ -159,7 +167,7 @@ static void check_again(struct request *r)
 {
 	struct nfs_name name = to_name_of(r);
 
-	free(unlink_of(r)->silly);
+	silly_free(r->fs, unlink_of(r)->silly);
 	unlink_of(r)->silly = NULL;
 	let_go(r);
 	silly_check(r, &r->to_dir->fh, &name, r->next);
@@ -240,7 +248,6 @@ static bool is_moved(struct request *r, struct inode *ino)
 static struct silly *make_name(struct request *r, const struct nfs_fh *dir)
 {
 	struct silly *s = calloc(1, sizeof(*s));
-	struct fs *fs = r->fs;
 	unsigned number;
 	uint32_t tag;
 
@@ -248,10 +255,29 @@ static struct silly *make_name(struct request *r, const struct nfs_fh *dir)
 		return NULL;
 	s->dir = *dir;
 	s->cred = r->batch.cred;
-	number = silly_number(fs, &tag);
+	s->request = request_number(r);
+	number = silly_number(r->fs, r->batch.noted, &tag);
 	snprintf(s->name, sizeof(s->name), ".nfs%016llx%08x%04x",
 		(unsigned long long)r->inode->fileid, tag, number);
 	return s;
+}
+
+/* Gives r->inode the name s in place of name in dir. The note comes first: if r comes again, to a
+ * successor, r must not look for the file by its old name (begins_again()). */
+static void give(
+	struct request *r, struct silly *s, const struct nfs_fh *dir, const struct nfs_name *name)
+{
+	struct nfs_op *op;
+
+	unlink_of(r)->silly = s;
+	silly_note(r->fs, s, r->inode->id);
+	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name);
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = op->u.rename.to_dir = *dir;
+	op->u.rename.from = *name;
+	op->u.rename.to = name_of(s);
+	op->u.rename.moved = &r->inode->fh;
+	request_submit(r, answered);
 }
 
 static void looked_up(struct request *r)
@@ -285,14 +311,7 @@ static void looked_up(struct request *r)
 		r->next(r);
 		return;
 	}
-	unlink_of(r)->silly = s;
-	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name);
-	op = request_op(r, NFS_RENAME, rename);
-	op->u.rename.from_dir = op->u.rename.to_dir = dir;
-	op->u.rename.from = name;
-	op->u.rename.to = name_of(s);
-	op->u.rename.moved = &r->inode->fh;
-	request_submit(r, answered);
+	give(r, s, &dir, &name);
 }
 
 /* True: no file of the mount is open, so name needs no silly name. Until opening_claim_end(), opens
@@ -317,13 +336,39 @@ static bool known_closed(struct request *r, const char *name)
 {
 	struct name_info info;
 
-	if (unlink_of(r)->ask || r->fs->info.vers_major < 4 ||
+	/* an op with `only` has another form of COMPOUND, and must not meet the note of one without
+	 */
+	if (unlink_of(r)->ask || r->fs->info.vers_major < 4 || r->fs->ledger ||
 		!names_get(r->fs->names, r->to_dir ? r->to_dir : r->dir, name, &info))
 		return false;
 	unlink_of(r)->only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
 	if (!unlink_of(r)->only)
 		inode_unref(info.ino);
 	return unlink_of(r)->only;
+}
+
+/* True: a former daemon had begun with r, and was killed, so the name may stand for another file by
+ * now: a RENAME gives the name to the file that moves. r goes on where the calls of the former
+ * daemon began, and their noted answers follow. */
+static bool begins_again(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
+	request_step_fn *next)
+{
+	struct silly *s;
+
+	if (!request_is_again(r) || unlink_of(r)->begun ||
+		!nfs_client_has_changes(r->fs->client, request_number(r)))
+		return false;
+	unlink_of(r)->begun = true;
+	s = silly_take_begun(r, &r->inode);
+	if (!s) {
+		next(r);
+		return true;
+	}
+	r->next = next;
+	if (r->to_dir)
+		opening_begin(r->fs, r->inode); /* as opening_claim() does */
+	give(r, s, dir, name);
+	return true;
 }
 
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
@@ -333,6 +378,8 @@ void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_n
 
 	unlink_of(r)->error = 0;
 	unlink_of(r)->renamed = unlink_of(r)->only = false;
+	if (begins_again(r, dir, name, next))
+		return;
 	if (unlink_of(r)->none || none_open(r, name->s) || known_closed(r, name->s)) {
 		next(r);
 		return;
@@ -364,7 +411,7 @@ static void end_undo_kept(struct request *r)
 /* The file has no silly name, or has one that must stay. */
 static void end_undo(struct request *r)
 {
-	free(unlink_of(r)->silly);
+	silly_free(r->fs, unlink_of(r)->silly);
 	unlink_of(r)->silly = NULL;
 	let_go(r);
 	r->next(r);

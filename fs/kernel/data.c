@@ -27,6 +27,11 @@ struct mem_buf *data_get(struct fs *fs, size_t size)
 	return buf;
 }
 
+void data_kept(struct fs *fs, const struct mem_buf *buf)
+{
+	atomic_fetch_add(&fs->data_used, buf->size);
+}
+
 void data_put(struct fs *fs, struct mem_buf *buf)
 {
 	if (!buf)

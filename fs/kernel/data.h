@@ -15,7 +15,9 @@
 
 /* A block of at least size bytes. NULL when the limit of the mount or of the pool is reached. */
 struct mem_buf *data_get(struct fs *fs, size_t size);
-/* Returns a block from data_get(). Accepts NULL. */
+/* A block of the former daemon counts as if from data_get(). */
+void data_kept(struct fs *fs, const struct mem_buf *buf);
+/* Returns a block from data_get() or data_kept(). Accepts NULL. */
 void data_put(struct fs *fs, struct mem_buf *buf);
 
 /* Memory for size bytes (at most MEM_MAX_SIZE): one block. If the pool has none that is large

@@ -16,6 +16,7 @@
 #include "fs/known/fs.h"
 #include "fs/known/names.h"
 #include "fs/kernel/process.h"
+#include "fs/kernel/underway.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 #include "transport/log.h"
@@ -173,6 +174,8 @@ static void answer_timed_out_locked(struct request *r) REQUIRES(r->fs->requests-
 
 	r->fuse = NULL;
 	atomic_store(&r->fate.awaited, false);
+	if (fuse && r->fs->ledger)
+		account_answers(&r->account); /* for underway_answers() */
 	if (fuse)
 		fuse_reply_err(fuse, ETIMEDOUT);
 }
@@ -226,6 +229,8 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->account.unique = 0;
 	if (fuse)
 		account_take(&r->account);
+	if (fuse && fs->ledger)
+		r->batch.noted = underway_noted(&r->account);
 	r->born = came ? came : r->account.unique ? r->account.born : clock_ns();
 	r->batch.since_ns = r->born;
 	atomic_store_explicit(&r->count.rpcs, 0, memory_order_relaxed);
@@ -325,6 +330,7 @@ void request_free(struct request *r)
 		data_put_list(r->fs, &r->batch.data);
 	mem_buf_unref(r->buf);
 	free(r->text);
+	ledger_drop(r->fs->ledger, &r->note);
 	batch_end(&r->batch);
 	mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->live, r, live);
@@ -630,6 +636,7 @@ static struct fuse_req *take_fuse(struct request *r) NO_LOCK_ANALYSIS
 	disarm(r);
 	fuse = r->fuse;
 	r->fuse = NULL;
+	r->batch.noted = 0;
 	atomic_store(&r->fate.awaited, false);
 	if (fuse) {
 		r->account.rpcs = atomic_load_explicit(&r->count.rpcs, memory_order_relaxed);

@@ -67,6 +67,7 @@
 #include "fs/kernel/wait/turn_wait.h"
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
+#include "transport/ledger.h"
 
 struct fs;
 struct file;
@@ -120,6 +121,7 @@ struct request {
 	/* the operation's next function, after steps that several operations share, or after a
 	 * wait */
 	request_step_fn *next;
+	request_step_fn *cleared; /* of locker.c: follows when locks are cleared */
 	struct request_fate fate;
 	TAILQ_ENTRY(request) live;
 	/* also used by the lists of waiting requests in silly.c, opening.c and listing.c */
@@ -136,7 +138,8 @@ struct request {
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 	/* a reference; NULL: none. READ and WRITE data is in batch.data instead */
 	struct mem_buf *buf;
-	char *text; /* from malloc; freed with the request */
+	char *text;	  /* from malloc; freed with the request */
+	struct note note; /* of the operation (ledger.h), dropped with the request */
 	struct request_owed owed;
 
 	/* Each owned by the module that makes requests wait. */
@@ -206,6 +209,16 @@ struct fuse_req *request_take_fuse(struct request *r);
 /* Answers r, which is GONE, and lets r go on. The caller holds a lock without which no other thread
  * answers r. */
 void request_abandon(struct request *r);
+/* The number by which the kernel knows r; 0: r is not the kernel's. The kernel may have sent r to a
+ * former daemon, and now again (underway.h). */
+static inline uint64_t request_number(const struct request *r)
+{
+	return r->account.unique & ~REQUEST_AGAIN;
+}
+static inline bool request_is_again(const struct request *r)
+{
+	return r->account.unique & REQUEST_AGAIN;
+}
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
 /* r was to set times instead of r->opening.settler and has not set them. r->opening.settler sets

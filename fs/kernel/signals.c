@@ -48,7 +48,14 @@ void signals_stop(void)
 	atomic_fetch_add(&stops, 1);
 }
 
-static void note(int sig)
+/* A signal to all processes of a group or a service comes twice: the holder passes its own on. */
+static bool is_second(const siginfo_t *info)
+{
+	return info->si_code == SI_USER && info->si_pid == getppid() && atomic_load(&stops) &&
+	       clock_age(clock_ns(), atomic_load(&stopped_at)) < NSEC_PER_SEC;
+}
+
+static void note(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
@@ -56,7 +63,7 @@ static void note(int sig)
 		atomic_store(&wants_stats, true);
 	else if (sig == SIGHUP && !hangup_stops)
 		atomic_store(&wants_hangup, true);
-	else if (sig != SIGUSR2)
+	else if (sig != SIGUSR2 && !is_second(info))
 		signals_stop();
 	/* If the eventfd is full the main thread will wake anyhow. */
 	eventfd_write(wake_fd, 1);
@@ -65,7 +72,7 @@ static void note(int sig)
 
 void signals_catch(int fd, bool hangup)
 {
-	struct sigaction sa = {.sa_handler = note, .sa_flags = SA_RESTART};
+	struct sigaction sa = {.sa_sigaction = note, .sa_flags = SA_RESTART | SA_SIGINFO};
 
 	wake_fd = fd;
 	hangup_stops = hangup;
@@ -74,7 +81,7 @@ void signals_catch(int fd, bool hangup)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
-	sa.sa_flags = 0; /* without SA_RESTART: the signal must end a worker's read() */
+	sa.sa_flags = SA_SIGINFO; /* without SA_RESTART: the signal must end a worker's read() */
 	sigaction(SIGUSR2, &sa, NULL);
 }
 

@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -181,6 +183,17 @@ static void end_row(struct worker *w)
 	cork_pull();
 }
 
+/* With a ledger the memory is present, and stays so: the kernel ends a request with EIO if the
+ * daemon is killed while read(2) waits for a page of it. */
+static uint8_t *new_spare(const struct fs *fs)
+{
+	uint8_t *spare = malloc(MEM_MAX_SIZE);
+
+	if (spare && fs->ledger && mlock(spare, MEM_MAX_SIZE))
+		memset(spare, 0, MEM_MAX_SIZE);
+	return spare;
+}
+
 /* Serves one request, from the device to the point where its operation leaves it. False: the
  * session has ended. */
 static bool serve_one(struct worker *w)
@@ -193,7 +206,7 @@ static bool serve_one(struct worker *w)
 	if (!w->buf)
 		set_buf(w, data_get(fs, MEM_MAX_SIZE));
 	if (!w->buf && !w->spare)
-		w->spare = malloc(MEM_MAX_SIZE);
+		w->spare = new_spare(fs);
 	if (!w->buf && !w->spare) {
 		set_buf(w, wait_for_block(fs));
 		if (!w->buf) {

@@ -16,6 +16,8 @@ struct file {
 	struct inode *inode;   /* a reference; NULL until the file is open */
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: used for reads and writes */
+	uint64_t request;      /* of the kernel, that opened the file: request_number() */
+	struct note note;      /* file_note.h; of the thread that opens or closes the file */
 	int flags;
 	atomic_bool written;	   /* data was appended through this open file */
 	_Atomic uint64_t dropping; /* number of the invalidation of pages that the open made
@@ -50,6 +52,8 @@ void file_free(struct file *f);
 /* The server has opened the file: f becomes an open file of ino. The caller has called
  * opening_begin() for ino. */
 void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
+/* The number of f, which is open, or other members have changed: the note says so (file_note.h). */
+void file_noted(struct file *f);
 /* The server has closed the file: f is no longer among the open files. Not freed. */
 void file_closed(struct fs *fs, struct file *f);
 

@@ -17,6 +17,7 @@
 #include "fs/known/stale.h"
 #include "fs/observe/stats.h"
 #include "fs/observe/trace.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 #define INIT_TALK_MAX 256u
@@ -43,6 +44,7 @@ struct memory;
 struct metrics_file;
 struct names;
 struct notifier;
+struct open_notes;
 struct openings;
 struct orders;
 struct request_pool;
@@ -51,6 +53,7 @@ struct silly_names;
 struct repeats;
 struct retries;
 struct turns;
+struct underway;
 struct workers;
 struct writeback;
 
@@ -61,6 +64,12 @@ struct fs {
 	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
+	struct ledger *ledger; /* notes for a successor; NULL: none is wanted */
+	struct note note;      /* fs/program/former.h */
+	struct former *former; /* of a daemon that was killed, until all is taken over */
+	int holder_fd;	       /* the connection to the holder (holder.h); -1: none */
+	/* with former: the files of the former daemon, and when it ended, on clock_ns() */
+	int former_device, former_row, former_pool;
 	struct memory *memory; /* bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
@@ -72,6 +81,8 @@ struct fs {
 	struct request_pool *requests;
 	struct accounts *accounts;
 	struct agains *agains;
+	struct underway *underway;     /* NULL without ledger */
+	struct open_notes *open_notes; /* NULL without ledger */
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;
@@ -92,7 +103,9 @@ struct fs {
 	/* Asks for a successor: a descriptor of the command that waits for the answer, or -1
 	 * (upgrade.h). */
 	atomic_int upgrade_asker;
-	int auto_unmount_fd; /* cli/auto_unmount.h; -1: none */
+	int auto_unmount_fd;	/* cli/auto_unmount.h; -1: none */
+	struct note mount_note; /* survivor.h */
+	bool said_unsafe;	/* survivor_tick() */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;
@@ -131,6 +144,8 @@ struct fs {
 	/* the answer to INIT is to contain both FUSE_HANDLE_KILLPRIV flags (mount.c) */
 	bool kills_priv;
 	bool may_time_out; /* this kernel can bound how long a request waits (patience.h) */
+	/* the answer to INIT is to contain FUSE_HAS_RESEND (underway.h) */
+	bool may_resend;
 	struct init_talk init;
 	bool init_answered; /* set by the thread that answers, before other threads answer */
 	bool init_is_past;  /* a former daemon has answered INIT: this answer goes nowhere */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/known/inode_note.h"
 #include "fs/known/numbers.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
@@ -38,6 +39,7 @@ struct inode_table {
 	uint64_t root_major, root_minor; /* constant: the root's fsid */
 	inode_left_fn *left;		 /* NULL: no function */
 	void *left_ctx;
+	struct ledger *ledger;	/* constant while requests are served; NULL: no notes */
 	struct numbers numbers; /* constant while requests are served */
 	atomic_ullong generation;
 	uint64_t seed;
@@ -107,6 +109,8 @@ static struct inode *inode_new(
 	mutex_init(&ino->lock);
 	filedata_init(&ino->data);
 	written_init(&ino->written, &ino->fh, &ino->data);
+	if (t->ledger)
+		written_note(&ino->written, t->ledger, ino->id);
 	cache_file_init(&ino->cache);
 	attrs_init(&ino->attrs);
 	mutex_alone(&ino->attrs.lock); /* no other thread knows of the inode yet */
@@ -129,7 +133,8 @@ struct inode *inode_unref(struct inode *ino)
 	/* acq_rel: the thread that frees sees all writes by other threads before their unref */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
 		mutex_destroy(&ino->lock);
-		while ((l = LIST_FIRST(&ino->locks.owners))) {
+		while ((l = LIST_FIRST(&ino->locks.owners)) ||
+			(l = LIST_FIRST(&ino->locks.leaving))) {
 			/* the mount ended before the close of these owners */
 			LIST_REMOVE(l, link);
 			free(l);
@@ -167,6 +172,11 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 		return inode_table_free(t);
 	t->root->id = ROOT_ID;
 	return t;
+}
+
+void inode_table_keep_notes(struct inode_table *t, struct ledger *l)
+{
+	t->ledger = l;
 }
 
 static void tell_left(const struct inode_table *t, struct inode *ino)
@@ -259,6 +269,25 @@ static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nf
 	return NULL;
 }
 
+static void put_note(const struct inode_table *t, struct inode *ino)
+{
+	struct inode_told told;
+
+	if (!t->ledger)
+		return;
+	told = (struct inode_told){
+		.nlookup = ino->nlookup,
+		.id = ino->id,
+		.generation = ino->generation,
+		.fh = ino->fh,
+		.attr.type = ino->type,
+		.attr.fileid = ino->fileid,
+		.attr.fsid_major = ino->fsid_major,
+		.attr.fsid_minor = ino->fsid_minor,
+	};
+	inode_note_put(t->ledger, &ino->note, &told);
+}
+
 struct inode *inode_lookup(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
@@ -275,10 +304,13 @@ struct inode *inode_lookup(
 				grow_locked(t, s);
 			LIST_INSERT_HEAD(chain_of(s, hash), ino, hash);
 			s->count++;
+			put_note(t, ino);
 		}
 	}
-	if (ino)
+	if (ino) {
 		ino->nlookup++;
+		inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
+	}
 	mutex_unlock(&s->lock);
 	return ino;
 }
@@ -291,6 +323,7 @@ bool inode_hold(struct inode_table *t, struct inode *ino)
 	mutex_lock(&s->lock);
 	there = ino->nlookup > 0;
 	ino->nlookup += there;
+	inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
 	mutex_unlock(&s->lock);
 	return there;
 }
@@ -356,9 +389,11 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 			note_left(t, ino, hash);
 			LIST_REMOVE(ino, hash);
 			s->count--;
+			ledger_drop(t->ledger, &ino->note);
 			gone = true;
 		}
 	}
+	inode_note_lookups(t->ledger, &ino->note, ino->nlookup);
 	mutex_unlock(&s->lock);
 	if (gone) {
 		tell_left(t, ino);
@@ -478,6 +513,17 @@ bool inode_table_settle(struct inode_table *t)
 		inode_unref(ino);
 	}
 	return all_used;
+}
+
+void inode_renumbered(struct inode_table *t, struct inode *ino)
+{
+	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+
+	mutex_lock(&s->lock);
+	put_note(t, ino);
+	if (t->ledger)
+		written_note(&ino->written, t->ledger, ino->id);
+	mutex_unlock(&s->lock);
 }
 
 struct inode *inode_inherited(struct inode_table *t, uint64_t id)

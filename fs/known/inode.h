@@ -36,6 +36,7 @@
 #include "fs/known/attrs.h"
 #include "fs/known/dirnames.h"
 #include "fs/known/view.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 struct complete;
@@ -58,6 +59,7 @@ struct locker {
 	/* From the first to the last byte that the owner has locked alone through file; first >
 	 * last: none. */
 	uint64_t first, last;
+	struct note note; /* of locker.c, under the inode's lock */
 };
 
 struct inode {
@@ -71,6 +73,7 @@ struct inode {
 
 	LIST_ENTRY(inode) hash; /* the table's lock; or in the list of forgotten inodes */
 	uint64_t nlookup;	/* the table's lock */
+	struct note note;	/* inode_note.h; the table's lock */
 	atomic_uint refs;
 
 	struct attrs attrs; /* as the server told them; attrs, view and dirnames each have a lock */
@@ -117,8 +120,10 @@ struct inode {
 		/* `at` when a lock last invalidated the daemon's cached data */
 		uint64_t dropped GUARDED_BY(lock);
 	} deleg;
-	struct {					     /* locker.c */
-		GUARDED_BY(lock) LIST_HEAD(, locker) owners; /* owners that may hold locks */
+	struct {						    /* locker.c */
+		GUARDED_BY(lock) LIST_HEAD(lockers, locker) owners; /* that may hold locks */
+		/* owners with notes whose locks are being cleared */
+		GUARDED_BY(lock) struct lockers leaving;
 		unsigned pending GUARDED_BY(lock); /* releases in flight that clear locks */
 		unsigned ended GUARDED_BY(lock);   /* such releases that have ended so far */
 	} locks;
@@ -156,6 +161,10 @@ struct inode_table *inode_table_free(struct inode_table *t);
  * can leave. */
 typedef void inode_left_fn(void *ctx, struct inode *ino);
 void inode_table_on_left(struct inode_table *t, inode_left_fn *fn, void *ctx);
+
+/* Inodes that are made from now on have notes in l (inode_note.h); NULL: none have. Before requests
+ * are served. */
+void inode_table_keep_notes(struct inode_table *t, struct ledger *l);
 
 struct inode *inode_table_root(struct inode_table *t);
 unsigned inode_table_count(struct inode_table *t); /* for statistics and tests */
@@ -207,6 +216,8 @@ struct inode *inode_inherit_forgotten(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr, uint64_t id);
 /* Drops these references. False: nothing else refers to one of the inodes. */
 bool inode_table_settle(struct inode_table *t);
+/* Node ID or generation of ino, which is not the root, have changed: the note tells of both. */
+void inode_renumbered(struct inode_table *t, struct inode *ino);
 /* The inode of an inherited node ID, or the root. NULL: there is none. */
 struct inode *inode_inherited(struct inode_table *t, uint64_t id);
 /* Calls fn for each inode in the table. The table does not change meanwhile. */

@@ -158,6 +158,13 @@ void account_take(struct account *out)
 	*out = reading;
 }
 
+const struct account *account_of(uint64_t unique)
+{
+	if (answering.unique == unique)
+		return &answering;
+	return reading.unique == unique ? &reading : NULL;
+}
+
 void account_answers(const struct account *a)
 {
 	answering = *a;

@@ -25,6 +25,9 @@
 
 #define ACCOUNT_KINDS 64u /* FUSE's opcodes are below */
 
+/* This bit is set in the number of a request that the kernel sends again: FUSE_UNIQUE_RESEND. */
+#define REQUEST_AGAIN (UINT64_C(1) << 63)
+
 struct account {
 	uint64_t unique; /* the kernel's number of the request; 0: none */
 	uint64_t born;	 /* when the worker read the request, on clock_ns() */
@@ -65,6 +68,9 @@ void account_read(const void *message, size_t len);
 /* The request that the calling thread has read becomes a struct request. out->unique is 0 if the
  * thread has read none. */
 void account_take(struct account *out);
+/* The request with that number, if the calling thread has read it last or is about to answer it;
+ * else NULL. Valid until the answer has passed through account_answered(). */
+const struct account *account_of(uint64_t unique);
 /* The calling thread is about to answer the request of *a. */
 void account_answers(const struct account *a);
 /* How a request ended. */

@@ -218,10 +218,12 @@ static void create_done(struct request *r)
 }
 
 /* May the answer to a create come before its times are right? Only if the kernel then asks for no
- * attributes for a while, and a close can wait for the times (ops_flush()). */
+ * attributes for a while, and a close can wait for the times (ops_flush()). A successor does not
+ * know of times that are still to be set. */
 static bool late_times(const struct fs *fs, int flags)
 {
-	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->acregmin > 0;
+	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->acregmin > 0 &&
+	       !fs->ledger;
 }
 
 void ops_create(
@@ -244,6 +246,7 @@ void ops_create(
 		request_end(r, -ENOMEM);
 		return;
 	}
+	r->file->request = request_number(r);
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	retry_let_go(fs, r->pid);

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/known/inode_record.h"
 #include "fs/lookup/dirents.h"
@@ -36,7 +37,8 @@ static struct opendir_state *opendir_of(const struct request *r)
 #define FRESH_NS      1000000000u
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
-#define DIR_BYTES     40u /* the least that a directory takes in a record */
+#define DIR_BYTES     40u		       /* the least that a directory takes in a record */
+#define NOTE_MAX      (64 + 4u * RPC_MAX_GIDS) /* bytes of a note */
 
 struct dir {
 	struct handle handle; /* first */
@@ -54,6 +56,9 @@ struct dir {
 	size_t pos GUARDED_BY(lock);
 	uint64_t pos_after GUARDED_BY(lock);
 	unsigned change GUARDED_BY(lock);
+	uint64_t request;		   /* request_number() of the OPENDIR; constant */
+	struct note note GUARDED_BY(lock); /* for a successor */
+	uint8_t noted_verf[NFS_VERF_SIZE] GUARDED_BY(lock); /* in the note */
 };
 
 static struct dir *dir_of(struct fs *fs, const struct fuse_file_info *fi)
@@ -65,10 +70,47 @@ static void dir_free(struct handle *h)
 {
 	struct dir *d = (struct dir *)h;
 
+	mutex_alone(&d->lock); /* the kernel has released d */
+	ledger_drop(d->fs->ledger, &d->note);
 	mutex_destroy(&d->lock);
 	listing_unref(d->fs, d->inode, d->listing);
 	inode_unref(d->inode);
 	free(d);
+}
+
+static void put_dir(const struct dir *d, struct xdr_out *x)
+{
+	xdr_put_u64(x, d->handle.number);
+	xdr_put_u64(x, d->inode->id);
+	xdr_put_bool(x, d->may_search);
+	nfs_record_put_cred(x, &d->cred);
+}
+
+/* Makes the note of d (ledger.h): as in a record. verf: of the cookies that the reader has; NULL:
+ * the reader has none. */
+static void note_dir_locked(struct dir *d, const uint8_t *verf) REQUIRES(d->lock)
+{
+	uint8_t bytes[NOTE_MAX];
+	struct xdr_out x;
+
+	xdr_out_init(&x, bytes, sizeof(bytes));
+	put_dir(d, &x);
+	xdr_put_u64(&x, d->request);
+	xdr_put_bool(&x, verf);
+	if (verf)
+		xdr_put_fixed(&x, verf, NFS_VERF_SIZE);
+	if (xdr_out_ok(&x))
+		ledger_put(d->fs->ledger, &d->note, NOTE_DIR, bytes, x.len);
+	else
+		ledger_give_up(d->fs->ledger);
+	memcpy(d->noted_verf, verf ? verf : (uint8_t[NFS_VERF_SIZE]){0}, NFS_VERF_SIZE);
+}
+
+/* The reader is about to get cookies of l, which count with the verifier of l. */
+static void note_cookies_locked(struct dir *d, const struct listing *l) REQUIRES(d->lock, l->lock)
+{
+	if (d->fs->ledger && memcmp(d->noted_verf, l->verf, NFS_VERF_SIZE) != 0)
+		note_dir_locked(d, l->verf);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -107,8 +149,11 @@ static void opendir_reply(struct request *r, bool may_search)
 		return;
 	}
 	mutex_alone(&d->lock); /* the kernel does not know d yet */
+	d->request = request_number(r);
 	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
+	if (fs->ledger)
+		note_dir_locked(d, NULL);
 	fi.fh = d->handle.number;
 	fuse = request_take_fuse(r);
 	request_free(r);
@@ -150,6 +195,23 @@ static struct listing *opendir_lists(struct request *r)
 	return listing_unref(r->fs, r->inode, l);
 }
 
+/* The kernel sends r again, and so does not know the directory that r has opened before. */
+static void drop_again(struct request *r)
+{
+	struct dir *d = NULL;
+	struct handle *h;
+
+	mutex_lock(&r->fs->handles_lock);
+	LIST_FOREACH (h, &r->fs->handles, link)
+		if (h->free == dir_free && ((struct dir *)h)->request == request_number(r))
+			d = (struct dir *)h;
+	mutex_unlock(&r->fs->handles_lock);
+	if (!d)
+		return;
+	fs_drop_handle(r->fs, &d->handle);
+	dir_free(&d->handle);
+}
+
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
@@ -160,6 +222,8 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	if (request_is_again(r))
+		drop_again(r);
 	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
 		opendir_reply(r, true);
 		return;
@@ -182,6 +246,10 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct dir *d = dir_of(fs_of(req), fi);
 
+	if (!d) { /* as in ops_release() */
+		fuse_reply_err(req, 0);
+		return;
+	}
 	fs_drop_handle(fs_of(req), &d->handle);
 	dir_free(&d->handle);
 	fuse_reply_err(req, 0);
@@ -446,6 +514,7 @@ static void list_on(struct request *r)
 	}
 	mutex_alone(&l->lock); /* listing_for_locked() has taken the lock */
 	if (place == THERE) {
+		note_cookies_locked(d, l);
 		serve_locked(r, &out);
 		ahead = !TAILQ_NEXT(d->page, link) && !l->eof;
 	}
@@ -540,10 +609,7 @@ void ops_dir_put_record(struct fs *fs, struct xdr_out *x)
 
 		if (h->free != dir_free)
 			continue;
-		xdr_put_u64(x, h->number);
-		xdr_put_u64(x, inode_id(fs->inodes, d->inode));
-		xdr_put_bool(x, d->may_search);
-		nfs_record_put_cred(x, &d->cred);
+		put_dir(d, x);
 		put_verifier(d, x);
 		n++;
 	}
@@ -568,25 +634,71 @@ static bool get_verifier(struct dir *d, struct xdr_in *x)
 	return true;
 }
 
+/* The note of d in the ledger of this daemon. */
+static void note_again_locked(struct dir *d) REQUIRES(d->lock)
+{
+	struct listing *l = d->listing;
+
+	if (!d->fs->ledger)
+		return;
+	if (l) {
+		mutex_lock(&l->lock);
+		note_dir_locked(d, l->verf);
+		mutex_unlock(&l->lock);
+	} else {
+		note_dir_locked(d, NULL);
+	}
+}
+
+/* noted: of a note, not of a record. NULL: no memory, unless x is bad. */
+static struct dir *get_dir(struct fs *fs, bool noted, struct xdr_in *x)
+{
+	uint64_t number = xdr_get_u64(x);
+	struct inode *ino = inode_get_id(fs->inodes, x);
+	bool may_search = xdr_get_bool(x);
+	struct rpc_cred cred;
+	uint64_t request = 0;
+	struct dir *d;
+
+	nfs_record_get_cred(x, &cred);
+	if (noted)
+		request = xdr_get_u64(x);
+	d = xdr_in_ok(x) ? dir_new(fs, ino, &cred, may_search) : NULL;
+	if (!d || !get_verifier(d, x))
+		return NULL;
+	d->request = request;
+	if (!fs_rename_handle(fs, &d->handle, number))
+		xdr_in_fail(x);
+	return d;
+}
+
 bool ops_dir_get_record(struct fs *fs, struct xdr_in *x)
 {
 	uint32_t n = xdr_get_count(x, UINT32_MAX, DIR_BYTES);
 
-	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
-		uint64_t number = xdr_get_u64(x);
-		struct inode *ino = inode_get_id(fs->inodes, x);
-		bool may_search = xdr_get_bool(x);
-		struct rpc_cred cred;
-		struct dir *d;
-
-		nfs_record_get_cred(x, &cred);
-		if (!xdr_in_ok(x))
-			break;
-		d = dir_new(fs, ino, &cred, may_search);
-		if (!d || !get_verifier(d, x))
-			return false;
-		if (!fs_rename_handle(fs, &d->handle, number))
-			xdr_in_fail(x);
-	}
+	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++)
+		if (!get_dir(fs, false, x))
+			return !xdr_in_ok(x);
 	return true;
+}
+
+int ops_dirs_former(struct fs *fs, const struct former *former, struct err *e)
+{
+	for (uint32_t i = 0; i < former_count(former, NOTE_DIR); i++) {
+		struct xdr_in x;
+		struct dir *d;
+		uint32_t len;
+		const void *data = former_note(former, NOTE_DIR, i, &len);
+
+		xdr_in_init(&x, data, len);
+		d = get_dir(fs, true, &x);
+		if (!d || !xdr_in_done(&x))
+			return err_set(e, ERR_INTERNAL,
+				"a note of the former daemon's directories is damaged, or there is "
+				"no memory");
+		mutex_lock(&d->lock);
+		note_again_locked(d);
+		mutex_unlock(&d->lock);
+	}
+	return 0;
 }

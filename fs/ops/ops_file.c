@@ -12,8 +12,10 @@
 #include "fs/coherence/deleg.h"
 #include "fs/lookup/entry.h"
 #include "fs/coherence/file_info.h"
+#include "fs/file/file_former.h"
 #include "fs/file/flush.h"
 #include "fs/file/late.h"
+#include "fs/file/open_note.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
 #include "fs/file/opening.h"
@@ -260,8 +262,12 @@ static void open_done(struct request *r)
 }
 
 /* r is about to submit OPEN. */
-static void open_sends(struct request *r, const struct nfs_op *op)
+static void open_sends(struct request *r, struct nfs_op *op)
 {
+	/* a noted answer cannot bring data */
+	if (!r->batch.noted)
+		cached_open_begin(r, op);
+	open_note_put(r, op);
 	if (op->u.open.flags & O_TRUNC)
 		late_begin(r, r->inode, 0, UINT64_MAX);
 }
@@ -273,7 +279,6 @@ static void open_by_handle(struct request *r)
 	op->u.open.dir = r->inode->fh;
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
 	op->u.open.want = open_wants(r);
-	cached_open_begin(r, op);
 	open_sends(r, op);
 	request_submit(r, open_done);
 }
@@ -379,16 +384,46 @@ static bool open_locally(struct request *r)
 	return true;
 }
 
+static void open_by_name(struct request *r, const struct nfs_fh *dir)
+{
+	struct nfs_op *op = request_op(r, NFS_OPEN, open);
+
+	op->u.open.dir = *dir;
+	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
+	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	op->u.open.only = r->inode->fh;
+	op->u.open.want = open_wants(r);
+	open_sends(r, op);
+	request_submit(r, open_named_done);
+}
+
+/* True: r comes again, and its OPEN goes out as a former daemon has sent the OPEN. */
+static bool open_as_noted(struct request *r)
+{
+	struct nfs_fh dir;
+
+	if (!request_is_again(r) || !open_note_take(r, &dir))
+		return false;
+	if (r->file->flags & O_TRUNC)
+		open_cut_begin(r);
+	if (r->name[0])
+		open_by_name(r, &dir);
+	else
+		open_by_handle(r);
+	return true;
+}
+
 static void open_flushed(struct request *r)
 {
 	struct fs *fs = r->fs;
-	struct nfs_op *op;
 
 	if (!open_only_reads(r->file))
 		deleg_changing(fs, r->inode);
 	if (open_locally(r))
 		return;
 	open_of(r)->alone = false;
+	if (open_as_noted(r))
+		return;
 	if (open_is_unclear(r)) {
 		open_stale(r);
 		return;
@@ -400,15 +435,7 @@ static void open_flushed(struct request *r)
 		open_by_handle(r);
 		return;
 	}
-	op = request_op(r, NFS_OPEN, open);
-	op->u.open.dir = r->dir->fh;
-	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
-	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
-	op->u.open.only = r->inode->fh;
-	op->u.open.want = open_wants(r);
-	cached_open_begin(r, op);
-	open_sends(r, op);
-	request_submit(r, open_named_done);
+	open_by_name(r, &r->dir->fh);
 }
 
 static void open_gone(struct request *r)
@@ -445,6 +472,8 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
+	r->file->request = request_number(r);
+	file_former_drop(r);
 	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
 	opening_begin(fs, r->inode);
 	retry_let_go(fs, r->pid);

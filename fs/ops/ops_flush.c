@@ -163,7 +163,12 @@ void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_in
 void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct file *f = file_of(fs_of(req), fi);
-	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+	struct request *r;
 
+	if (!f) { /* a former daemon has closed the file, and was killed before the answer */
+		fuse_reply_err(req, 0);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
 	close_file(fs_of(req), f, r, 0);
 }

@@ -286,6 +286,12 @@ static void rmdir_done(struct request *r)
 	int error = r->batch.first.op.error;
 
 	entry_removed(r, error);
+	if (error && request_is_again(r) && !r->batch.first.op.calls.n &&
+		unlink_of(r)->tries++ < RMDIR_TRIES) {
+		/* the answer to a former daemon, which may have sent RMDIR a second time */
+		rmdir_submit(r);
+		return;
+	}
 	if ((error == -ENOTEMPTY || error == -EEXIST) && unlink_of(r)->tries++ < RMDIR_TRIES &&
 		silly_wait(r, unlink_of(r)->ended, rmdir_submit))
 		return;

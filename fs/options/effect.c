@@ -23,8 +23,29 @@ static int check_range(const char *what, unsigned min, unsigned max, struct err 
 		what, max);
 }
 
+/* A mount that survives its daemon has no notes of some kinds of state. */
+static int check_survive(const struct options *o, struct err *e)
+{
+	const char *other =
+		o->vers_major == 3	       ? "vers=3"
+		: o->pnfs		       ? "pnfs"
+		: o->migration		       ? "migration"
+		: o->delay_connect	       ? "delay_connect"
+		: option_given(o, "referrals") ? "referrals"
+		: option_given(o, "delegations") && o->delegations != NFS_DELEGATIONS_NONE
+			? "delegations"
+			: NULL;
+
+	if (!o->survive || !other)
+		return 0;
+	return err_set(e, ERR_USAGE,
+		"option survive is not possible with %s: leave one of them out", other);
+}
+
 static int check_contradictions(const struct options *o, struct err *e)
 {
+	if (check_survive(o, e))
+		return -1;
 	if (o->noac && o->gather && option_given(o, "writeback"))
 		return err_set(e, ERR_USAGE,
 			"the options noac and writeback contradict each other: noac has each write "

@@ -521,6 +521,8 @@ static const struct opt opts[] = {
 	FLAG("nomigration", migration, false, .only = OPTION_FOR_V4),
 	FLAG("replication", replication, true, .only = OPTION_FOR_V4),
 	FLAG("noreplication", replication, false, .only = OPTION_FOR_V4),
+	FLAG("survive", survive, true, .only = OPTION_FOR_V4),
+	FLAG("nosurvive", survive, false, .only = OPTION_FOR_V4),
 	FLAG("referrals", referrals, true, .only = OPTION_FOR_V4),
 	FLAG("noreferrals", referrals, false, .only = OPTION_FOR_V4),
 	UINT("cache_size", cache_size, 16 * MIB, 1ull << 40, 1, "16M or more, such as 256M or 2G"),

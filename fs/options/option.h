@@ -71,6 +71,7 @@ struct options {
 	bool trunk_discovery;		/* the server is asked for further addresses */
 	bool migration;			/* the mount moves with its file system to another server */
 	bool replication; /* the mount goes on at another server when its own is silent */
+	bool survive;	  /* the daemon may be killed (survivor.h) */
 	bool referrals;	  /* directories that are on other servers are mounted from there */
 	unsigned connect_ms;
 	unsigned retry_min;   /* minutes of tries for a first connection; as given: OPTION_UNSET */

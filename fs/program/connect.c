@@ -125,7 +125,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.family = o->family,
 		.port = o->port,
 		.export = o->export,
-		.vers_major = o->vers_major,
+		.vers_major = o->survive ? 4 : o->vers_major,
 		.vers_minor = o->vers_minor,
 		.mountport = o->mountport,
 		.mount_udp = o->mount_udp,
@@ -134,7 +134,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.pnfs = o->pnfs,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
-		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,
+		.delegations = o->acregmax && !o->survive ? o->delegations : NFS_DELEGATIONS_NONE,
 		.idmap = o->idmap,
 		.idmap_domain = o->idmap_domain,
 		.connect_ms = o->connect_ms,
@@ -143,7 +143,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.nconnect = o->nconnect,
 		.max_connect = o->max_connect,
 		.trunk_discovery = o->trunk_discovery,
-		.migration = o->migration,
+		.migration = o->migration && !o->survive,
 		.replication = o->replication,
 		.read_only = o->read_only,
 		.soft = o->soft,
@@ -208,7 +208,8 @@ static struct nfs_client *connect_again(
 	struct err e = {0};
 	struct nfs_client *c;
 
-	t->p.record = &former->nfs;
+	if (!t->p.former)
+		t->p.record = &former->nfs;
 	t->p.proto = former->head.proto;
 	t->p.vers_major = former->head.vers_major;
 	t->p.vers_minor = former->head.vers_minor;
@@ -232,9 +233,11 @@ struct nfs_client *connect_server(
 	t.p.pool = fs->pool;
 	t.p.upcalls = up;
 	t.p.upcalls_ctx = fs;
+	t.p.ledger = fs->ledger;
+	t.p.former = fs->former;
 	if (fs->record)
 		return connect_again(&t, fs->record, passes, why, size);
-	t.p.referral = o->referrals ? &r : NULL;
+	t.p.referral = o->referrals && !o->survive ? &r : NULL;
 	c = connect_target(&t, passes, &kind, why, size);
 	for (unsigned i = 0; i < REFERRALS_MAX && !c && kind == ERR_MOVED && r.places; i++)
 		c = connect_referral(&t, &r, passes, &kind, why, size);

@@ -157,6 +157,15 @@ bool daemon_ready(struct daemon *d)
 	return wanted;
 }
 
+void daemon_stay(struct daemon *d)
+{
+	char said[LOG_TARGET_SAID];
+
+	setsid();
+	log_begin(d->log, true, said);
+	let_go();
+}
+
 bool daemon_unwanted(const struct daemon *d)
 {
 	struct pollfd p = {.fd = d->verdict_fd};

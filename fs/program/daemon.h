@@ -18,6 +18,7 @@ struct daemon {
 	int verdict_fd;	     /* -1 in the foreground */
 	int failed_status;   /* set by the caller: the parent's exit status if nothing is mounted */
 	int auto_unmount_fd; /* set by the caller (cli/auto_unmount.h), or -1 */
+	int holder_fd;	     /* set by the caller (holder.h), or -1 */
 	const struct log_choice *log;
 };
 
@@ -36,6 +37,9 @@ void daemon_go_on(struct daemon *d, bool foreground, const struct log_choice *lo
  * terminal is told of the place. False: the parent has gone, and the mount is not wanted any
  * more. */
 bool daemon_ready(struct daemon *d);
+/* For the holder (holder.h) of a daemon in the background, which is ready: leaves the session, the
+ * terminal and the standard files of the caller. */
+void daemon_stay(struct daemon *d);
 /* Has the parent gone, because the user ended the parent? Then the mount is not wanted any more. */
 bool daemon_unwanted(const struct daemon *d);
 /* The mount has failed: the parent prints sentence and exits with failed_status. In the foreground

@@ -11,8 +11,11 @@
 #include "cli/fuse_fd.h"
 #include "fs/coherence/announce.h"
 #include "fs/kernel/ending.h"
+#include "fs/program/former.h"
 #include "fs/program/memory.h"
+#include "fs/program/former.h"
 #include "fs/program/mount.h"
+#include "fs/program/survivor.h"
 #include "fs/program/upgrade.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
@@ -127,11 +130,14 @@ bool loop_run(struct fs *fs, struct service *service)
 			signals_reap();
 			retries_tick(fs, false);
 			silly_tick(fs);
+			former_tick(fs);
 			if (tick != KILLING_TICK_MS)
 				memory_tick(fs);
 			announce_tick(fs);
 			writeback_tick(fs->writeback);
 			log_tell(false);
+			survivor_tick(fs);
+			former_tick(fs);
 		}
 	}
 }

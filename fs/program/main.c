@@ -29,6 +29,7 @@
 #include "fs/program/control.h"
 #include "fs/program/daemon.h"
 #include "fs/program/first.h"
+#include "fs/program/holder.h"
 #include "fs/known/fs.h"
 #include "fs/program/leave.h"
 #include "fs/program/loop.h"
@@ -43,6 +44,7 @@
 #include "fs/kernel/service.h"
 #include "fs/program/setup.h"
 #include "fs/program/successor.h"
+#include "fs/program/survivor.h"
 #include "fs/program/installed.h"
 #include "fs/kernel/signals.h"
 #include "fs/kernel/worker.h"
@@ -164,7 +166,7 @@ static int take_over(
 	}
 	if (!setup_root(fs))
 		snprintf(why, size, "out of memory or threads");
-	else if (successor_take(fs, fs->record, &e))
+	else if (fs->former ? survivor_take(fs, &e) : successor_take(fs, fs->record, &e))
 		snprintf(why, size, "%s", e.msg);
 	else
 		return 0;
@@ -198,8 +200,8 @@ static int connect_and_mount(
 	bool delay = fs->opt->delay_connect;
 	struct err e = {0};
 
-	if (!setup_begin(fs, fs->opt)) {
-		snprintf(why, size, "out of memory or file descriptors");
+	if (setup_begin(fs, fs->opt, &e)) {
+		snprintf(why, size, "%s", e.msg);
 		return -1;
 	}
 	if (fs->record)
@@ -259,6 +261,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	fs->opt = o;
 	fs->mountpoint = mountpoint;
 	fs->auto_unmount_fd = d->auto_unmount_fd;
+	fs->holder_fd = d->holder_fd;
 	service_begin(&service, fs, mountpoint);
 	if (connect_and_mount(fs, d, &service, why, sizeof(why)))
 		return give_up(fs, d, why);
@@ -274,6 +277,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mind_patience(fs, why, sizeof(why));
 		mount_note(fs);
 		control_start(fs, &e);
+		if (!fs->former)
+			survivor_hold(fs);
 		if (!daemon_ready(d))
 			signals_stop(); /* the process that wanted the mount has gone */
 		set_log_level(o, true);
@@ -282,6 +287,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		else
 			log_mounted(fs, mountpoint);
 		fs->record = record_free(fs->record);
+		fs->former = former_free(fs->former);
 		if (foreign)
 			log_info("the mounter may be in another PID namespace: operations are done "
 				 "in the name of a process's user and group, without other groups");
@@ -296,6 +302,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		service_ready(&service, fs);
 		ended = loop_run(fs, &service);
 		service_end(&service);
+		survivor_leave(fs);
 		leave_notices(fs);
 		workers_stop(fs);
 		fs_log_stats(fs);
@@ -355,7 +362,9 @@ static int print_about(enum options_action action)
 static int go_on(const struct options *o, const struct statuses *s)
 {
 	const struct record_head *former = &the_mount.record->head;
-	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = former->auto_unmount};
+	struct daemon d = {.failed_status = s->failed,
+		.auto_unmount_fd = former->auto_unmount,
+		.holder_fd = the_mount.holder_fd};
 	char *mountpoint = strdup(former->mountpoint);
 	struct err e = {0};
 	int status;
@@ -377,7 +386,7 @@ static int go_on(const struct options *o, const struct statuses *s)
 /* h: the call by mount(8), or NULL. */
 static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
 {
-	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = -1};
+	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = -1, .holder_fd = -1};
 	struct err e = {0};
 	char *mountpoint;
 	int status = 0;
@@ -394,6 +403,13 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		return refused(&e, s);
 	if (h && h->fake)
 		goto out;
+	if (o->survive && (fuse_fd_meant(mountpoint) || sidecar_directory())) {
+		err_set(&e, ERR_USAGE,
+			"option survive is not possible with a device that another process has "
+			"opened (/dev/fd/N): leave the option out");
+		status = refused(&e, s);
+		goto out;
+	}
 	if (check_metrics(o->metrics_file, mountpoint, &e) || open_log(&o->log, mountpoint, &e)) {
 		status = refused(&e, s);
 		goto out;
@@ -405,9 +421,14 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		goto out;
 	}
 	set_log_level(o, o->foreground || (h && h->verbose));
-	sd_notify_init();
 	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
+	if (o->survive && (d.holder_fd = holder_start(&d, o->foreground, mountpoint, &e)) < 0) {
+		daemon_failed(&d, e.msg);
+		status = s->failed;
+		goto out;
+	}
+	sd_notify_init(); /* a successor reads the variables, too */
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
 	if (status)
 		sidecar_tell("rnfs has failed or could not make all safe: its log says why");
@@ -468,7 +489,8 @@ int main(int argc, char **argv)
 		return fflush(stdout) ? 1 : 0;
 	}
 	only_checks = successor_checks();
-	if (successor_begin(&the_mount.record, &e) && !the_mount.record)
+	if ((successor_begin(&the_mount.record, &e) || survivor_begin(&the_mount, &e)) &&
+		!the_mount.record)
 		return refused(&e, &own);
 	if (auto_unmount_named(argv[0]))
 		return auto_unmount_main(argc, argv);

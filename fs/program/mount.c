@@ -23,6 +23,7 @@
 #include "cli/sidecar.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/event.h"
+#include "fs/kernel/underway.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/worker.h"
 #include "transport/clock.h"
@@ -31,6 +32,7 @@
 #define NO_ROW		-1
 #define MINOR_BITS	20	   /* of a device number inside the kernel */
 #define REQUEST_TIMEOUT (1u << 10) /* FUSE_REQUEST_TIMEOUT in flags2, from Linux 6.15 */
+#define HAS_RESEND	(1u << 7)  /* FUSE_HAS_RESEND in flags2, from Linux 6.9 */
 
 static int check_device(struct err *e)
 {
@@ -145,6 +147,7 @@ static void look_at_init(struct fs *fs, const void *buf)
 	if (h->opcode != FUSE_INIT || h->len < sizeof(*h) + sizeof(*in))
 		return;
 	fs->may_time_out = in->flags2 & REQUEST_TIMEOUT;
+	fs->may_resend = fs->ledger && in->flags & FUSE_INIT_EXT && in->flags2 & HAS_RESEND;
 	if (h->len - sizeof(*h) <= sizeof(fs->init.in)) {
 		fs->init.in_len = h->len - (uint32_t)sizeof(*h);
 		memcpy(fs->init.in, in, fs->init.in_len);
@@ -183,7 +186,23 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 		account_read(buf, (size_t)n);
 	if (n > 0 && !atomic_load_explicit(&fs->init_done, memory_order_relaxed))
 		look_at_init(fs, buf);
+	if (fs->ledger && n > 0 && underway_read(fs, buf, (size_t)n)) {
+		errno = EAGAIN; /* the request has its answer */
+		return -1;
+	}
 	return n;
+}
+
+/* The library (3.14) does not know FUSE_HAS_RESEND. */
+static void add_resend(const struct fs *fs, const struct iovec *iov, int count)
+{
+	struct fuse_init_out *out;
+
+	if (!fs->may_resend || count != 2 || iov[1].iov_len < sizeof(*out))
+		return;
+	out = iov[1].iov_base;
+	out->flags |= FUSE_INIT_EXT;
+	out->flags2 |= HAS_RESEND;
 }
 
 /* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
@@ -193,7 +212,9 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct fs *fs = userdata;
+	struct note note = {0};
 	struct account_end end;
+	ssize_t n;
 
 	if (fs->kills_priv) {
 		fs->kills_priv = false;
@@ -202,13 +223,21 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
 	if (!fs->init_answered) {
+		add_resend(fs, iov, count);
+		if (fs->ledger)
+			underway_begin(fs);
 		fs->init_answered = true;
 		if (note_init_answer(fs, iov, count))
 			return (ssize_t)(iov[0].iov_len + (count == 2 ? iov[1].iov_len : 0));
 	}
+	if (fs->ledger)
+		underway_answers(fs, iov, count, &note);
 	if (account_answered(fs->accounts, iov, count, &end) && trace_is_on(&fs->trace))
 		event_ended(fs, &end);
-	return device_writev(fs->device, iov, count);
+	n = device_writev(fs->device, iov, count);
+	if (fs->ledger)
+		underway_answered(fs, iov, &note);
+	return n;
 }
 
 /* The file system is mounted already: the kernel has its flags from the mounter. */

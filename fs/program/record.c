@@ -70,18 +70,10 @@ static uint32_t count_handles(struct fs *fs)
 	return n;
 }
 
-static void put_all(struct fs *fs, const struct record_head *head, struct xdr_out *x)
+void record_put_head(struct fs *fs, const struct record_head *head, struct xdr_out *x)
 {
 	const struct sockaddr_storage *peer;
 	socklen_t peer_len;
-	uint32_t n, nforgotten;
-	struct file **file = files_list(fs, &n);
-	struct inode **forgotten = fs_forgotten(fs, &nforgotten);
-
-	if (!file || !forgotten)
-		x->overflow = true;
-	if (!file || !forgotten)
-		goto out;
 	xdr_put_u32(x, MAGIC);
 	xdr_put_u32(x, RECORD_FORMAT);
 	fields_put(x, head, FIELDS(head_fields));
@@ -90,6 +82,19 @@ static void put_all(struct fs *fs, const struct record_head *head, struct xdr_ou
 	xdr_put_opaque(x, peer, peer_len);
 	xdr_put_opaque(x, fs->init.in, fs->init.in_len);
 	xdr_put_opaque(x, fs->init.out, fs->init.out_len);
+}
+
+static void put_all(struct fs *fs, const struct record_head *head, struct xdr_out *x)
+{
+	uint32_t n, nforgotten;
+	struct file **file = files_list(fs, &n);
+	struct inode **forgotten = fs_forgotten(fs, &nforgotten);
+
+	if (!file || !forgotten)
+		x->overflow = true;
+	if (!file || !forgotten)
+		goto out;
+	record_put_head(fs, head, x);
 	put_mount(fs, file, n, x);
 	xdr_put_u32(x, count_handles(fs));
 	inode_table_put_record(fs->inodes, forgotten, nforgotten, x);
@@ -154,24 +159,50 @@ static void get_head(struct record *r, struct xdr_in *x)
 		h->auto_unmount < -1 || h->asker < -1 || h->proto > RPC_RDMA ||
 		h->mountpoint[0] != '/' || !r->init.in_len || r->nfs.peer_len < sizeof(sa_family_t))
 		xdr_in_fail(x);
-	r->nfs.nopens = xdr_get_u32(x);
+}
+
+/* False with *e set: the record has another format. */
+static bool get_beginning(struct record *r, struct xdr_in *x, struct err *e)
+{
+	uint32_t format;
+
+	if (xdr_get_u32(x) != MAGIC)
+		xdr_in_fail(x);
+	format = xdr_get_u32(x);
+	if (xdr_in_ok(x) && format != RECORD_FORMAT) {
+		err_set(e, ERR_INTERNAL, "the record of the former daemon has format %u, not %u",
+			format, RECORD_FORMAT);
+		return false;
+	}
+	get_head(r, x);
+	return true;
+}
+
+struct record *record_of_note(const void *data, uint32_t len, struct err *e)
+{
+	struct record *r = calloc(1, sizeof(*r));
+	struct xdr_in x;
+
+	if (!r) {
+		err_set(e, ERR_INTERNAL, "out of memory for the note of the mount");
+		return NULL;
+	}
+	xdr_in_init(&x, data, len);
+	if (get_beginning(r, &x, e) && xdr_in_done(&x))
+		return r;
+	err_set(e, ERR_INTERNAL, "the note of the former daemon's mount is damaged");
+	return record_free(r);
 }
 
 static bool read_all(struct record *r, struct err *e)
 {
 	struct xdr_in x;
-	uint32_t len, format;
+	uint32_t len;
 
 	xdr_in_init(&x, r->map, r->len);
-	if (xdr_get_u32(&x) != MAGIC)
-		xdr_in_fail(&x);
-	format = xdr_get_u32(&x);
-	if (xdr_in_ok(&x) && format != RECORD_FORMAT) {
-		err_set(e, ERR_INTERNAL, "the record of the former daemon has format %u, not %u",
-			format, RECORD_FORMAT);
+	if (!get_beginning(r, &x, e))
 		return false;
-	}
-	get_head(r, &x);
+	r->nfs.nopens = xdr_get_u32(&x);
 	r->nfs.data = xdr_get_opaque(&x, UINT32_MAX, &len);
 	r->nfs.len = r->nfs.data ? len : 0;
 	r->rest = x.pos;
@@ -242,7 +273,8 @@ struct record *record_free(struct record *r)
 {
 	if (!r)
 		return NULL;
-	munmap((void *)(uintptr_t)r->map, r->len);
+	if (r->map)
+		munmap((void *)(uintptr_t)r->map, r->len);
 	free(r->nfs.open);
 	free(r);
 	return NULL;

@@ -42,7 +42,7 @@ struct record {
 	struct record_head head;
 	struct init_talk init;
 	struct nfs_record nfs;
-	/* the file */
+	/* the file; NULL: the record is a note */
 	const uint8_t *map;
 	size_t len, rest; /* rest: where the rest begins */
 };
@@ -50,6 +50,11 @@ struct record {
 /* Writes the record of fs, in which nothing is under way. Returns the memory file, close-on-exec,
  * or -1 with *e set. */
 int record_write(struct fs *fs, const struct record_head *head, struct err *e);
+
+/* The head of a record as the note of a mount (survivor.h), which has no more. record_of_note():
+ * NULL with *e set: the note is damaged or of another format, or no memory. */
+void record_put_head(struct fs *fs, const struct record_head *head, struct xdr_out *x);
+struct record *record_of_note(const void *data, uint32_t len, struct err *e);
 
 /* Reads head and mount of the record in fd, which is closed. NULL with *e set: the record is
  * damaged or of another format, or no memory. */

@@ -17,9 +17,12 @@
 #include "fs/coherence/inval.h"
 #include "fs/file/late.h"
 #include "fs/lookup/listing.h"
+#include "fs/program/former.h"
 #include "fs/program/memory.h"
+#include "fs/program/survivor.h"
 #include "fs/known/names.h"
 #include "fs/coherence/notify.h"
+#include "fs/file/open_note.h"
 #include "fs/file/opening.h"
 #include "fs/kernel/again.h"
 #include "fs/kernel/arrival.h"
@@ -29,9 +32,10 @@
 #include "fs/file/retry.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"
+#include "fs/kernel/underway.h"
 #include "transport/clock.h"
 
-bool setup_begin(struct fs *fs, const struct options *o)
+int setup_begin(struct fs *fs, const struct options *o, struct err *e)
 {
 	size_t bytes, data, cached;
 
@@ -51,7 +55,10 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	mutex_init(&fs->handles_lock);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	fs->pool = mem_pool_new(bytes);
+	if (!o->survive)
+		fs->pool = mem_pool_new(bytes);
+	else if (survivor_setup(fs, bytes, e))
+		return -1;
 	fs->requests = request_pool_new();
 	fs->accounts = accounts_new();
 	fs->agains = agains_new();
@@ -71,10 +78,12 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flush_ops = flush_ops(fs);
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? data / 2 : 0);
 	fs->flushes = flushes_new();
-	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
-	       fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
-	       fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns && fs->repeats &&
-	       fs->fetches && fs->cached && fs->writeback && fs->flushes;
+	if (fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
+		fs->agains && fs->openings && fs->silly && fs->listings && fs->appends &&
+		fs->orders && fs->arrivals && fs->lates && fs->retries && fs->turns &&
+		fs->repeats && fs->fetches && fs->cached && fs->writeback && fs->flushes)
+		return 0;
+	return err_set(e, ERR_INTERNAL, "out of memory or file descriptors");
 }
 
 bool setup_root(struct fs *fs)
@@ -92,7 +101,15 @@ bool setup_root(struct fs *fs)
 	fs->inodes = inode_table_new(&root, &attr);
 	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
 	fs->inval = inval_start(fs);
-	return fs->inodes && fs->names && fs->inval;
+	if (fs->ledger) {
+		fs->underway = underway_new(fs->ledger);
+		fs->open_notes = open_notes_new(fs->ledger);
+	}
+	if (fs->inodes)
+		inode_table_keep_notes(fs->inodes, fs->ledger);
+	former_keep_note(fs);
+	return fs->inodes && fs->names && fs->inval &&
+	       ((fs->underway && fs->open_notes) || !fs->ledger);
 }
 
 void setup_end(struct fs *fs)
@@ -108,6 +125,8 @@ void setup_end(struct fs *fs)
 	fs->requests = request_pool_free(fs->requests);
 	fs->accounts = accounts_free(fs->accounts);
 	fs->agains = agains_free(fs->agains);
+	fs->underway = underway_free(fs->underway);
+	fs->open_notes = open_notes_free(fs->open_notes);
 	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
@@ -125,6 +144,7 @@ void setup_end(struct fs *fs)
 	mutex_destroy(&fs->handles_lock);
 	numbers_finish(&fs->handle_numbers);
 	fs->pool = mem_pool_free(fs->pool);
+	fs->ledger = ledger_free(fs->ledger);
 	fs->memory = memory_free(fs->memory);
 	if (fs->wake_fd >= 0)
 		close(fs->wake_fd);

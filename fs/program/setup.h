@@ -10,9 +10,9 @@
 
 #include "fs/known/fs.h"
 
-/* Makes the parts of *fs that need no server. *fs is zeroed. False when out of memory or file
- * descriptors. The caller calls setup_end() in either case. */
-bool setup_begin(struct fs *fs, const struct options *o);
+/* Makes the parts of *fs that need no server. *fs is zeroed, but for its members of a former
+ * daemon. 0, or -1 with *e set. The caller calls setup_end() in either case. */
+int setup_begin(struct fs *fs, const struct options *o, struct err *e);
 /* Makes the parts that need fs->client and the root of the mount. False when out of memory or
  * threads. */
 bool setup_root(struct fs *fs);

@@ -82,9 +82,10 @@ static struct nfs_client *follow(
 {
 	struct fs *fs = ctx;
 
-	if (fs->opt->referrals)
+	if (fs->opt->referrals && !fs->opt->survive)
 		return connect_submount(fs, &upcalls, place, as, e);
-	err_set(e, ERR_MOVED, "the option noreferrals forbids to follow");
+	err_set(e, ERR_MOVED, "the option %s forbids to follow",
+		fs->opt->survive ? "survive" : "noreferrals");
 	return NULL;
 }
 

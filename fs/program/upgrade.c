@@ -184,6 +184,10 @@ static int check_kind(const struct fs *fs, struct err *e)
 		return err_set(e, ERR_USAGE,
 			"another process has mounted this file system (/dev/fd/N): it has to be "
 			"unmounted and mounted again");
+	if (fs->ledger)
+		return err_set(e, ERR_USAGE,
+			"a mount with the option survive goes on with the program that it was "
+			"mounted with: unmount and mount again when the mount is not in use");
 	if (fs->handle_numbers.run == NUMBERS_RUN_MAX)
 		return err_set(e, ERR_INTERNAL,
 			"this mount has had too many daemons: unmount and mount again");

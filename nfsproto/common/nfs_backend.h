@@ -60,6 +60,14 @@ struct nfs_backend {
 	const char *(*settle)(struct nfs_client *c);
 	void (*record)(
 		struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x);
+	/* nfs_former.h; NULL: the version keeps no notes */
+	void (*answered)(struct nfs_client *c, uint64_t request);
+	bool (*has_changes)(struct nfs_client *c, uint64_t request);
+	void (*replays_end)(struct nfs_client *c);
+	uint64_t (*note_number)(const struct nfs_open *o);
+	struct nfs_open *(*former_open)(struct nfs_client *c, uint64_t number);
+	void (*former_end)(struct nfs_client *c);
+	void (*discard)(struct nfs_open *o);
 };
 
 /* Connections beside those of the mount's server, for statistics. More may come at any time; one

@@ -10,6 +10,8 @@
 #include "nfsproto/wire/nfs_file.h"
 #include "transport/rpc/rpc.h"
 
+struct former;
+struct ledger;
 struct nfs_mount_params;
 struct nfs_place;
 struct nfs_places;
@@ -114,6 +116,10 @@ struct nfs_mount_params {
 	uint32_t rsize, wsize; /* 0: the largest that both sides accept, at most 1 MiB */
 	/* the mount goes on where a former daemon has left off; NULL: a new mount */
 	struct nfs_record *record;
+	/* for notes of the mount's state, which a successor needs if this daemon is killed; NULL:
+	 * none. former: the notes of a daemon that was killed, whose mount goes on; NULL: none */
+	struct ledger *ledger;
+	const struct former *former;
 	struct rpc_cred cred; /* for the mount itself and for state without a user */
 	const struct nfs_client_upcalls *upcalls; /* constant; NULL: none */
 	void *upcalls_ctx;

@@ -95,6 +95,9 @@ struct nfs_op {
 	void (*done)(struct nfs_op *op);
 	void *ctx;
 	int error;
+	/* The number of the kernel's request that the op belongs to, if the op's changes are to be
+	 * noted for a successor (nfs_former.h); 0: they are not. */
+	uint64_t noted;
 	uint64_t since_ns; /* when the caller began to want the op, on clock_ns(); 0: nfs_submit()
 			      sets it */
 	/* out */
@@ -414,6 +417,8 @@ struct nfs_op {
 			struct nfs4_user *user; /* the mount; NULL: the server's own */
 			struct nfs_open *open;	/* the open that made this op for itself, or NULL */
 			struct nfs4_lockreq *lock;
+			uint64_t *owner; /* of a new open-owner or lock-owner: its number; or NULL
+					  */
 			struct nfs4_deleg
 				*deleg; /* the delegation that goes back with it, or NULL */
 			uint32_t gen;	/* generation of the open state that was sent */
@@ -423,6 +428,7 @@ struct nfs_op {
 			bool asks_on;	/* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
+			bool replays;	   /* sends a former daemon's call again: nfs4_replay.h */
 			int first_error;   /* error of the unsure op, during the look */
 			uint32_t status;   /* of an NFS4_F_PRIV op: the nfsstat4 behind error */
 			uint32_t walked;   /* likewise: operations that succeeded */

@@ -4,7 +4,8 @@
  * nfs4_client: the life of a mount with NFSv4.1 and later, and its ops.
  *
  *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_export.c);
- *     or a former daemon's record of all that (nfs4_mount_record.c)
+ *     or a former daemon's record of all that (nfs4_mount_record.c),
+ *     or the notes of a former daemon that was killed (nfs4_former.c)
  *     ... ops ...
  *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
@@ -25,8 +26,10 @@
 #include "nfsproto/v4/mount/nfs4_locking.h"
 #include "nfsproto/v4/mount/nfs4_names.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/nfs4_backend.h"
 #include "nfsproto/v4/nfs4_export.h"
+#include "nfsproto/v4/nfs4_former.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/nfs4_mount_record.h"
 #include "nfsproto/v4/nfs4_replication.h"
@@ -34,6 +37,7 @@
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_join.h"
+#include "nfsproto/v4/server/nfs4_replay.h"
 #include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_session.h"
 #include "nfsproto/v4/server/nfs4_state.h"
@@ -67,6 +71,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	c->connect_ms = p->connect_ms;
 	c->read_plus = p->read_plus;
 	c->migrates = p->migration;
+	c->ledger = p->ledger;
 	mutex_init(&c->lock);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
@@ -80,6 +85,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
 	c->idmap = idmap_free(c->idmap);
+	ledger_drop(c->ledger, &c->note);
 	nfs4_user_leave(c->srv, &c->user, until, error);
 	nfs4_pnfs_free(c);
 	nfs4_replication_end(c);
@@ -223,6 +229,7 @@ struct nfs_client *nfs4_mount_on(
 		nfs4_unmount(&c->base);
 		return NULL;
 	}
+	nfs4_mount_note(c);
 	begin_pnfs(c, p);
 	return &c->base;
 }
@@ -268,6 +275,59 @@ static struct nfs_client *nfs4_take_over(
 	return NULL;
 }
 
+/* The mount of the former daemon p->former, with nothing but a connection to its server. NULL: the
+ * state at the server stays as it is. */
+static struct nfs4_client *take_notes(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_client *c;
+
+	if (nfs4_server_get_note(srv, p->former, e))
+		return NULL;
+	c = client_new(srv, p);
+	if (!c || nfs4_names_init(c, p))
+		err_set(e, ERR_INTERNAL, "out of memory");
+	else if (!nfs4_replay_read(srv, p->former, e) && !nfs4_former_read(c, p->former, e))
+		return c;
+	srv->have_session = srv->have_clientid = false;
+	if (c)
+		client_free(c, 0, 0);
+	return NULL;
+}
+
+static struct nfs_client *nfs4_resume(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_mount_params there = *p;
+	struct nfs_record peer;
+	struct nfs4_client *c;
+
+	there.record = &peer;
+	if (nfs4_server_note_peer(p->former, &peer, e) || nfs4_conn_new(srv, &there, e))
+		return NULL;
+	c = take_notes(srv, p, e);
+	if (!c)
+		return NULL;
+	if (!nfs4_server_resume(srv, p, e)) {
+		c->base.nrpcs = srv->nconns;
+		return &c->base;
+	}
+	srv->have_session = srv->have_clientid = false;
+	client_free(c, 0, 0);
+	return NULL;
+}
+
+/* Without memory for them, no notes can be made. */
+static bool begin_notes(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	if (!p->ledger && !p->former)
+		return true;
+	srv->replay = nfs4_replay_new(p->ledger);
+	if (!srv->replay)
+		err_set(e, ERR_INTERNAL, "out of memory");
+	return srv->replay;
+}
+
 static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs4_server *srv = nfs4_server_new(p, nfs4_kinds);
@@ -275,6 +335,10 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 
 	if (!srv)
 		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
+	else if (!begin_notes(srv, p, e))
+		base = NULL;
+	else if (p->former)
+		base = nfs4_resume(srv, p, e);
 	else if (p->record)
 		base = nfs4_take_over(srv, p, e);
 	else if (nfs4_server_start(srv, p, e) == 0)
@@ -303,7 +367,10 @@ static bool answered_by_locks(struct nfs4_client *c, struct nfs_op *op)
 		return nfs4_lock_test_local(c, op);
 	case NFS_CLOSE:
 		op->u.close.attr.have = false;
-		return nfs4_lock_defers_close(c, op->u.close.open, false);
+		if (!nfs4_lock_defers_close(c, op->u.close.open, false))
+			return false;
+		nfs4_note_open(op->u.close.open);
+		return true;
 	default:
 		return false;
 	}
@@ -410,6 +477,21 @@ static void deleg_flushed(struct nfs_client *base, const struct nfs_fh *fh, uint
 	nfs4_deleg_flushed(nfs4_client(base), fh, id);
 }
 
+static void answered(struct nfs_client *base, uint64_t request)
+{
+	nfs4_replay_answered(nfs4_client(base)->srv, request);
+}
+
+static bool has_changes(struct nfs_client *base, uint64_t request)
+{
+	return nfs4_replay_has(nfs4_client(base)->srv, request);
+}
+
+static void replays_end(struct nfs_client *base)
+{
+	nfs4_replay_end(nfs4_client(base)->srv);
+}
+
 const struct nfs_backend nfs4_backend = {
 	.mount = nfs4_mount,
 	.unmount = nfs4_unmount,
@@ -423,4 +505,11 @@ const struct nfs_backend nfs4_backend = {
 	.deleg_flushed = deleg_flushed,
 	.settle = nfs4_mount_settle,
 	.record = nfs4_mount_record,
+	.answered = answered,
+	.has_changes = has_changes,
+	.replays_end = replays_end,
+	.note_number = nfs4_former_number,
+	.former_open = nfs4_former_open,
+	.former_end = nfs4_former_end,
+	.discard = nfs4_former_discard,
 };

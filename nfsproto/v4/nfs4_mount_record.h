@@ -24,4 +24,9 @@ void nfs4_mount_record(
 int nfs4_mount_get_record(
 	struct nfs4_client *c, const struct nfs_record *rec, struct xdr_in *x, struct err *e);
 
+/* Notes the properties of the mount for the successor of a killed daemon (nfs_former.h). */
+void nfs4_mount_note(struct nfs4_client *c);
+/* Fills c, which has no state yet. False: the note is damaged. */
+bool nfs4_mount_get_note(struct nfs4_client *c, const struct former *f);
+
 #endif

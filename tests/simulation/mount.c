@@ -73,7 +73,7 @@ struct mount *mount_new(const char *source, const char *list, size_t cache, int 
 	fs->opt = &m->options;
 	fs->mountpoint = m->device;
 	service_begin(&m->service, fs, m->device);
-	if (!setup_begin(fs, &m->options))
+	if (setup_begin(fs, &m->options, NULL))
 		sched_fail("a mount has no memory");
 	if (first_connect(fs, &d, is_wanted, NULL, why, sizeof(why)) != FIRST_CONNECTED)
 		sched_fail("a mount has no server: %s", why);

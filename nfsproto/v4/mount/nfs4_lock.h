@@ -61,6 +61,7 @@
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "nfsproto/common/nfs_op.h"
 #include "nfsproto/v4/server/nfs4_cb.h"
+#include "transport/ledger.h"
 #include "transport/lock.h"
 
 #define NFS4_LOCK_BUCKETS 64
@@ -102,6 +103,7 @@ struct nfs4_lockctx {
 	bool suspect GUARDED_BY(NFS4_LOCKS);
 	struct lock_ranges lost GUARDED_BY(NFS4_LOCKS); /* lost, and not unlocked by users yet */
 	bool trouble GUARDED_BY(NFS4_LOCKS);		/* suspect or lost: counted in ntrouble */
+	struct note note; /* nfs4_state_note.h; under locks.lock while linked */
 	/* nfs4_lock_local.c */
 	/* the server does not know the held locks; not suspect, except while the server restarts;
 	 * counted in nlocal */

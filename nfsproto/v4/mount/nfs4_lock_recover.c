@@ -17,6 +17,7 @@
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_recover.h"
 #include "transport/log.h"
 
@@ -71,6 +72,7 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 		       !lock_ranges_clear(&ctx->ranges, g.first, g.last);
 	}
 	nfs4_lockctx_judge_locked(c, ctx);
+	nfs4_note_locks_locked(c, ctx);
 	mutex_unlock(&c->locks.lock);
 	if (first)
 		nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
@@ -136,6 +138,9 @@ static enum nfs_outcome recover(struct nfs4_client *c, struct nfs4_lockctx *ctx,
 	mutex_unlock(&c->locks.lock);
 	for (uint32_t i = 0; i < n && out == NFS_DONE; i++)
 		out = nfs4_server_quitting(c->srv, &c->user) ? NFS_LATER : relock(c, ctx, &g[i]);
+	mutex_lock(&c->locks.lock);
+	nfs4_note_locks_locked(c, ctx);
+	mutex_unlock(&c->locks.lock);
 	free(g);
 	return out;
 }

@@ -22,6 +22,8 @@ void nfs4_lock_init(struct nfs4_locks *l)
 
 static void ctx_free(struct nfs4_lockctx *ctx)
 {
+	if (ctx->note.at)
+		ledger_drop(nfs4_client(ctx->open->head.client)->ledger, &ctx->note);
 	nfs4_open_unref(ctx->open);
 	lock_ranges_finish(&ctx->ranges);
 	lock_ranges_finish(&ctx->lost);
@@ -178,6 +180,27 @@ bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_
 	}
 	mutex_unlock(&c->locks.lock);
 	return here;
+}
+
+void nfs4_lockctx_forget(struct nfs4_client *c, const struct nfs_open *o)
+{
+	struct nfs4_lockctx *ctx, *next;
+
+	mutex_lock(&c->locks.lock);
+	for (unsigned i = 0; o->nlockctx && i < NFS4_LOCK_BUCKETS; i++) {
+		for (ctx = LIST_FIRST(&c->locks.bucket[i]); ctx; ctx = next) {
+			next = LIST_NEXT(ctx, link);
+			if (ctx->open != o)
+				continue;
+			c->locks.nidle -= nfs4_lockctx_idle(ctx);
+			ctx->open->nlockctx--;
+			LIST_REMOVE(ctx, link);
+			ctx->linked = false;
+			nfs4_lockctx_judge_locked(c, ctx);
+			ctx_free(ctx); /* without requests, no other thread has a reference */
+		}
+	}
+	mutex_unlock(&c->locks.lock);
 }
 
 bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred)

@@ -22,6 +22,9 @@ struct nfs4_lockctx *nfs4_lockctx_find_locked(struct nfs4_locks *l, const struct
 struct nfs4_lockctx *nfs4_lockctx_new_locked(struct nfs4_client *c, const struct nfs_fh *fh,
 	uint64_t owner, struct nfs_open *o) REQUIRES(c->locks.lock);
 void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
+/* Ends all contexts that are bound to o, with their locks, without a word to the server. No request
+ * of o has been made yet. */
+void nfs4_lockctx_forget(struct nfs4_client *c, const struct nfs_open *o);
 /* suspect, lost or linked has changed. */
 void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	REQUIRES(c->locks.lock);

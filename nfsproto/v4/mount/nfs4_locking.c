@@ -67,6 +67,7 @@ static struct nfs4_lockctx *submit_locked(struct nfs4_client *c, struct nfs_op *
 	if (nfs4_lockctx_idle(ctx))
 		c->locks.nidle--;
 	nfs4_lockreq_init(c, req, ctx, o, op->u.lock.type, op->u.lock.start, op->u.lock.end);
+	req->own.noted = op->noted;
 	req->own.u.lock.wait = op->u.lock.wait && op->u.lock.type != F_UNLCK;
 	req->user = op;
 	op->be.v4.lock = req;

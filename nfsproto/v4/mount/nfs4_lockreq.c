@@ -20,6 +20,7 @@
 #include "nfsproto/v4/mount/nfs4_lock_wait.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
@@ -49,6 +50,7 @@ void nfs4_lockreq_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct n
 	req->own.client = &c->base;
 	req->own.done = lock_done;
 	req->own.u.lock.fh = ctx->fh;
+	req->own.u.lock.owner = ctx->owner;
 	req->own.u.lock.type = type;
 	req->own.u.lock.start = start;
 	req->own.u.lock.end = end;
@@ -144,6 +146,9 @@ static void end_for(
 	if (req->type == F_UNLCK || req->giving_back || (waited && error) || req->type == F_RDLCK)
 		nfs4_lock_wake_locked(c, &ctx->fh, req->start, req->end);
 	due = ctx_settled_locked(c, ctx);
+	if (!ctx->busy) /* another request's unlock may be under way: its range is noted until then
+			 */
+		nfs4_note_locks_locked(c, ctx);
 	mutex_unlock(&c->locks.lock);
 	if (user)
 		nfs_op_take_calls(user, &req->own);
@@ -173,6 +178,10 @@ static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ki
 	nfs4_mount_bind(c, &req->own, kind);
 	req->own.be.v4.flags = NFS4_F_OWN | last;
 	req->own.be.v4.lock = req;
+	mutex_lock(&c->locks.lock);
+	if (kind == NFS_LOCK && !req->ctx->have_stateid)
+		req->own.be.v4.owner = &req->ctx->number;
+	mutex_unlock(&c->locks.lock);
 	nfs4_task_start(&req->own);
 }
 
@@ -243,6 +252,7 @@ static void give_back_next(struct nfs4_client *c, struct nfs4_lockreq *req)
 	bool done_all = req->giving_back && req->own.u.lock.end >= req->end;
 	bool more;
 
+	req->own.noted = 0; /* the request's answer is not the server's */
 	mutex_lock(&c->locks.lock);
 	req->giving_back = true;
 	/* without a stateid there is nothing at the server */
@@ -383,6 +393,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 		return;
 	}
 	req->own.tries = 0;
+	req->own.noted = 0;
 	req->own.u.lock.wait = false;
 	nfs4_task_delay(&req->own, DOUBT_STEP_MS);
 }

@@ -32,6 +32,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg.h"
 #include "nfsproto/v4/mount/nfs4_lock.h"
 #include "nfsproto/v4/server/nfs4_sync.h"
+#include "transport/ledger.h"
 
 #define NFS4_OFFLOADS 16u
 
@@ -87,6 +88,9 @@ struct nfs4_client {
 		socklen_t home_len;
 	} replica;
 
+	struct ledger
+		*ledger;  /* constant: for notes of the mount's state (nfs_former.h), or NULL */
+	struct note note; /* nfs4_mount_note(): of the thread that mounts and unmounts */
 	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
 				    */
 

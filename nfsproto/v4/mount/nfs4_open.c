@@ -19,6 +19,9 @@ void nfs4_open_unref(struct nfs_open *o)
 	/* release: our last use happens before the free; acquire: the free comes after theirs */
 	if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	mutex_alone(&o->lock);
+	if (o->note.at) /* without a CLOSE: the mount ends */
+		ledger_drop(nfs4_client(o->head.client)->ledger, &o->note);
 	mutex_destroy(&o->lock);
 	free(o);
 }

@@ -50,6 +50,11 @@ struct nfs_open {
 	/* the server has disowned stateid: the state manager opens anew */
 	bool suspect GUARDED_BY(lock);
 	bool lost GUARDED_BY(lock); /* opening anew failed: operations fail with -EIO */
+	struct note note GUARDED_BY(lock);
+	/* constant after OPEN: the kernel's request that has opened the file, if it is noted */
+	uint64_t request;
+	/* made from a note, and its user has not asked for it so far */
+	bool former GUARDED_BY(NFS4_MOUNT);
 	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
 	char name[NFS_NAME_MAX];
 };

@@ -21,6 +21,7 @@
 
 #include "nfsproto/v4/mount/nfs4_lock_recover.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_recover.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
@@ -69,6 +70,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	o->suspect = false;
 	o->gen++;
 	mutex_unlock(&o->lock);
+	nfs4_note_open(o);
 	mutex_lock(&c->lock);
 	closed = o->close_wanted;
 	mutex_unlock(&c->lock);
@@ -107,6 +109,7 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 	o->lost = true;
 	o->suspect = false;
 	mutex_unlock(&o->lock);
+	nfs4_note_open(o);
 	nfs_tell_lost(&c->base, &o->fh, NFS_LOST_OPEN);
 	return NFS_DONE;
 }

@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
@@ -142,6 +143,7 @@ static void close_done(struct nfs_op *own)
 	else if (!error && o->fh.len > 0)
 		nfs_tell_attributes(&c->base, &o->fh, &own->u.close.attr, o->close_ns);
 	if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		nfs4_note_closed(o);
 		unlink_open(c, o);
 		nfs4_open_unref(o);
 	}
@@ -157,6 +159,7 @@ static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags
 		o->own.u.close.attr.have = false;
 	o->close_ns = clock_ns();
 	o->own.done = close_done;
+	o->own.noted = 0; /* a successor closes o by its own note */
 	o->own.tries = 0;
 	o->own.calls = (struct nfs_op_calls){0};
 	nfs4_mount_bind(c, &o->own, NFS_CLOSE);
@@ -308,13 +311,16 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	own = &o->own;
 	own->type = NFS_OPEN;
 	own->done = open_done;
+	own->noted = o->request = op->noted;
 	own->u.open = op->u.open;
 	memcpy(o->name, op->u.open.name.s ? op->u.open.name.s : "", op->u.open.name.len);
 	own->u.open.name.s = o->name;
-	sink_begin(o, op);
+	if (!op->noted || !c->srv->replay) /* a noted reply has no data */
+		sink_begin(o, op);
 	nfs4_mount_bind(c, own, own->u.open.to.len ? NFS4_K_OPEN_READ : NFS_OPEN);
 	own->be.v4.flags = NFS4_F_OWN;
 	own->be.v4.open = o;
+	own->be.v4.owner = &o->owner;
 	op->be.v4.open = o;
 	nfs4_own_begins(c);
 	nfs4_deleg_opening(c, 1);

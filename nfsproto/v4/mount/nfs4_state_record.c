@@ -15,25 +15,10 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "transport/clock.h"
-#include "transport/rpc/fields.h"
 
-#define OPEN_BYTES  16u /* the least that an open takes in a record, and so on */
-#define RANGE_BYTES 20u
-
-static const struct field open_fields[] = {
-	FIELD(struct nfs_open, owner),
-	FIELD(struct nfs_open, access),
-	FIELD(struct nfs_open, wire_access),
-	FIELD(struct nfs_open, lost),
-	FIELD(struct nfs_open, close_deferred),
-};
-
-static const struct field ctx_fields[] = {
-	FIELD(struct nfs4_lockctx, owner),
-	FIELD(struct nfs4_lockctx, number),
-	FIELD(struct nfs4_lockctx, have_stateid),
-};
+#define OPEN_BYTES 16u /* the least that an open takes in a record, and so on */
 
 /* --- settling ------------------------------------------------------------------------------- */
 
@@ -141,17 +126,6 @@ const char *nfs4_state_settle(struct nfs4_client *c)
 
 /* --- putting -------------------------------------------------------------------------------- */
 
-static void put_open(struct nfs_open *o, uint32_t number, struct xdr_out *x)
-{
-	mutex_lock(&o->lock);
-	o->number = number;
-	fields_put(x, o, FIELDS(open_fields));
-	nfs4_put_stateid(x, &o->stateid);
-	mutex_unlock(&o->lock);
-	nfs_record_put_fh(x, &o->fh);
-	nfs_record_put_cred(x, &o->own.cred);
-}
-
 static void put_opens(
 	struct nfs4_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x)
 {
@@ -159,12 +133,12 @@ static void put_opens(
 	size_t count;
 
 	for (uint32_t i = 0; i < n; i++)
-		put_open(open[i], i + 1, x);
+		nfs4_note_put_open(open[i], i + 1, x);
 	count = xdr_skip_u32(x);
 	mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		if (!o->number)
-			put_open(o, ++n, x);
+			nfs4_note_put_open(o, ++n, x);
 	mutex_unlock(&c->lock);
 	xdr_patch_u32(x, count, n);
 }
@@ -179,20 +153,6 @@ static void forget_numbers(struct nfs4_client *c)
 	mutex_unlock(&c->lock);
 }
 
-static void put_ctx_locked(const struct nfs4_lockctx *ctx, struct xdr_out *x) REQUIRES(NFS4_LOCKS)
-{
-	fields_put(x, ctx, FIELDS(ctx_fields));
-	xdr_put_u32(x, ctx->open->number);
-	nfs_record_put_fh(x, &ctx->fh);
-	nfs4_put_stateid(x, &ctx->stateid);
-	xdr_put_u32(x, ctx->ranges.n);
-	for (uint32_t i = 0; i < ctx->ranges.n; i++) {
-		xdr_put_u64(x, ctx->ranges.range[i].first);
-		xdr_put_u64(x, ctx->ranges.range[i].last);
-		xdr_put_bool(x, ctx->ranges.range[i].write);
-	}
-}
-
 static void put_locks(struct nfs4_client *c, struct xdr_out *x)
 {
 	size_t count = xdr_skip_u32(x);
@@ -202,7 +162,7 @@ static void put_locks(struct nfs4_client *c, struct xdr_out *x)
 	mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
-			put_ctx_locked(ctx, x);
+			nfs4_note_put_ctx_locked(ctx, ctx->open->number, x);
 			n++;
 		}
 	mutex_unlock(&c->locks.lock);
@@ -219,94 +179,14 @@ void nfs4_state_put_record(
 
 /* --- getting -------------------------------------------------------------------------------- */
 
-static struct nfs_open *get_open(struct nfs4_client *c, struct xdr_in *x, bool has_user)
-{
-	struct nfs4_stateid stateid;
-	struct nfs_open read = {0}, *o;
-	struct rpc_cred cred;
-
-	fields_get(x, &read, FIELDS(open_fields));
-	nfs4_get_stateid(x, &stateid);
-	nfs_record_get_fh(x, &read.fh);
-	nfs_record_get_cred(x, &cred);
-	mutex_alone(&c->locks.lock); /* no other thread knows of the mount or of the open yet */
-	if (read.access & ~(uint32_t)OPEN4_SHARE_ACCESS_BOTH || !read.access ||
-		(!has_user && !read.close_deferred))
-		xdr_in_fail(x);
-	if (!xdr_in_ok(x))
-		return NULL;
-	o = nfs4_open_new(c, read.access, &cred);
-	if (!o)
-		return NULL;
-	mutex_alone(&o->lock);
-	mutex_alone(&c->lock);
-	o->owner = read.owner;
-	o->wire_access = read.wire_access;
-	o->lost = read.lost;
-	o->close_deferred = read.close_deferred;
-	o->fh = read.fh;
-	o->stateid = stateid;
-	o->gen = 1;
-	o->answered = true;
-	TAILQ_INSERT_TAIL(&c->opens, o, link);
-	o->linked = true;
-	return o;
-}
-
-static int get_ranges(struct lock_ranges *l, struct xdr_in *x)
-{
-	uint32_t n = xdr_get_count(x, UINT32_MAX, RANGE_BYTES);
-
-	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
-		uint64_t first = xdr_get_u64(x), last = xdr_get_u64(x);
-		bool write = xdr_get_bool(x);
-
-		if (first > last)
-			return xdr_in_fail(x);
-		if (lock_ranges_set(l, first, last, write))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* all: every open of the record, n of them. */
-static int get_ctx(
-	struct nfs4_client *c, struct nfs_open *const all[], uint32_t n, struct xdr_in *x)
-{
-	struct nfs4_lockctx read = {0}, *ctx;
-	struct nfs4_stateid stateid;
-	uint32_t open;
-
-	fields_get(x, &read, FIELDS(ctx_fields));
-	open = xdr_get_u32(x);
-	nfs_record_get_fh(x, &read.fh);
-	nfs4_get_stateid(x, &stateid);
-	if (!open || open > n)
-		xdr_in_fail(x);
-	if (!xdr_in_ok(x))
-		return -EBADMSG;
-	mutex_alone(&c->locks.lock);
-	ctx = nfs4_lockctx_new_locked(c, &read.fh, read.owner, all[open - 1]);
-	if (!ctx)
-		return -ENOMEM;
-	ctx->number = read.number;
-	ctx->have_stateid = read.have_stateid;
-	ctx->stateid = stateid;
-	atomic_fetch_add(&ctx->open->nlockctx, 1);
-	if (get_ranges(&ctx->ranges, x))
-		return -ENOMEM;
-	if (ctx->ranges.n)
-		c->locks.nidle--;
-	return 0;
-}
-
 static int get_all(struct nfs4_client *c, struct nfs_open *open[], uint32_t n, struct xdr_in *x,
 	struct nfs_open ***all)
 {
+	struct nfs4_lockctx *ctx;
 	uint32_t total, nctx;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!(open[i] = get_open(c, x, true)))
+		if (!(open[i] = nfs4_note_get_open(c, x, true)))
 			return -ENOMEM;
 	total = xdr_get_u32(x);
 	if (total < n || total - n > xdr_in_left(x) / OPEN_BYTES)
@@ -315,11 +195,11 @@ static int get_all(struct nfs4_client *c, struct nfs_open *open[], uint32_t n, s
 	if (!*all)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < total; i++)
-		if (!((*all)[i] = i < n ? open[i] : get_open(c, x, false)))
+		if (!((*all)[i] = i < n ? open[i] : nfs4_note_get_open(c, x, false)))
 			return -ENOMEM;
 	nctx = xdr_get_count(x, UINT32_MAX, OPEN_BYTES);
 	for (uint32_t i = 0; i < nctx; i++)
-		if (get_ctx(c, *all, total, x))
+		if (nfs4_note_get_ctx(c, *all, total, x, &ctx))
 			return -ENOMEM;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/ops/nfs4_ops_open.h"
 
 static uint64_t wire_length(uint64_t start, uint64_t end)
@@ -295,6 +296,7 @@ enum nfs_outcome nfs4_get_op_open_more(
 		return nfs_failed(op, -EBADMSG);
 	nfs4_open_got(o, &id,
 		op->u.lock.type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ);
+	nfs4_note_open(o);
 	nfs4_deleg_leave(c, o); /* if o was a local open */
 	op->be.v4.kind = NFS_LOCK;
 	return NFS_AGAIN;

@@ -28,6 +28,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_openreq.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -341,6 +342,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 		return nfs4_outcome(op, rc);
 	}
 	o->fh = op->u.open.fh;
+	nfs4_note_open(o);
 	op->u.open.deleg = nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns,
 		o->deleg_wanted, &op->u.open.deleg_writes);
 	out = get_open_rest(op, r);

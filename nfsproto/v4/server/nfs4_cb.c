@@ -18,14 +18,25 @@ void nfs4_cb_finish(struct nfs4_cb *cb)
 	mutex_destroy(&cb->lock);
 }
 
-void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session)
+static void begin(struct nfs4_cb *cb, const struct nfs4_sessionid *session, bool unknown)
 {
 	mutex_lock(&cb->lock);
 	cb->session = *session;
 	cb->have_session = true;
 	for (unsigned i = 0; i < NFS4_CB_SLOTS; i++) {
+		cb->slot[i].unknown = unknown;
 		cb->slot[i].used = false;
 		cb->slot[i].seq = cb->slot[i].len = 0;
 	}
 	mutex_unlock(&cb->lock);
+}
+
+void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session)
+{
+	begin(cb, session, false);
+}
+
+void nfs4_cb_resume(struct nfs4_cb *cb, const struct nfs4_sessionid *session)
+{
+	begin(cb, session, true);
 }

@@ -20,6 +20,7 @@
 
 /* A slot of the backchannel; this side is the replier. */
 struct nfs4_cb_slot {
+	bool unknown; /* the server's next sequence id: a former daemon had the slot */
 	bool used;    /* of the last executed request; 0: none yet */
 	uint32_t seq; /* of the last one executed; 0 before */
 	uint32_t len; /* length of the last results; 0: the results did not fit */
@@ -37,5 +38,8 @@ void nfs4_cb_init(struct nfs4_cb *cb);
 void nfs4_cb_finish(struct nfs4_cb *cb);
 /* A new session: its slots start over. */
 void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session);
+/* The session of a former daemon that was killed. A call that the former daemon has executed may be
+ * executed again, which does no harm: news is just news, and a delegation goes back once. */
+void nfs4_cb_resume(struct nfs4_cb *cb, const struct nfs4_sessionid *session);
 
 #endif

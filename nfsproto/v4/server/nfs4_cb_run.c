@@ -74,7 +74,7 @@ static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_ar
 		run->replay = true;
 		return NFS4_OK;
 	}
-	if (a->sequenceid != slot->seq + 1) {
+	if (!slot->unknown && a->sequenceid != slot->seq + 1) {
 		nfs4_put_op_res(run->res, OP_CB_SEQUENCE, NFS4ERR_SEQ_MISORDERED);
 		return NFS4ERR_SEQ_MISORDERED;
 	}
@@ -269,6 +269,7 @@ int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out
 		size_t len = res->len - start;
 
 		run.slot->used = true;
+		run.slot->unknown = false;
 		run.slot->seq = run.seq;
 		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(res) ? (uint32_t)len : 0;
 		memcpy(run.slot->res, res->base + start, run.slot->len);

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "nfsproto/v4/server/nfs4_conn.h"
+#include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -132,6 +133,7 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 		*todo &= ~NFS4_TODO_CLIENT;
 	}
 	nfs4_state_set(srv, NFS4_S_SESSION);
+	srv->reclaiming = *reclaim;
 	rc = nfs4_sync_create_session(srv, &s, step_ms(srv));
 	if (rc && (s.status == NFS4ERR_STALE_CLIENTID || s.status == NFS4ERR_SEQ_MISORDERED))
 		*todo |= NFS4_TODO_CLIENT;
@@ -184,6 +186,10 @@ bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 			continue;
 		}
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
+	}
+	if (srv->reclaiming) {
+		srv->reclaiming = false;
+		nfs4_server_note(srv);
 	}
 	mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
@@ -372,7 +378,9 @@ void nfs4_recover_probe(struct nfs4_server *srv)
 		bool mine;
 
 		mutex_lock(&s->lock);
-		mine = s->gate_open && nfs4_slots_take_doubtful_locked(s, &s->slot[i]);
+		/* before the state manager runs, no op passes the gate */
+		mine = (s->gate_open || !srv->thread_up) &&
+		       nfs4_slots_take_doubtful_locked(s, &s->slot[i]);
 		mutex_unlock(&s->lock);
 		if (mine)
 			probe_slot(srv, &s->slot[i]);

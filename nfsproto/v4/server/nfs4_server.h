@@ -13,6 +13,7 @@
  *     nfs4_kind.h       the kinds of op; nfs4_user.h: the users of a server
  *     nfs4_server       the struct: making and freeing
  *     nfs4_state        work for the state manager
+ *     nfs4_replay       calls that change the file system, for a successor
  *     nfs4_task         the life of one op: its states, its end
  *     nfs4_task_reply   the reply to an op, judged
  *     nfs4_task_run     slot, call, reply, next call of an op
@@ -115,6 +116,8 @@ enum nfs4_state {
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
+struct nfs4_replay;
+
 struct nfs4_server {
 	/* constant once established */
 	char name[256];
@@ -153,6 +156,10 @@ struct nfs4_server {
 	bool have_clientid, have_session, confirmed;
 	char refused[400]; /* why a session was refused, as a sentence; or empty */
 	struct nfs4_channel_attrs fore;
+
+	/* constant after mount; NULL: this daemon keeps no notes, and has no former one's */
+	struct nfs4_replay *replay;
+	bool reclaiming; /* of a new client ID: state is not reclaimed yet */
 
 	struct nfs4_slots slots;
 	bool stopping GUARDED_BY(slots.lock); /* no new ops of the server's own */

@@ -14,6 +14,8 @@
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_manager.h"
 #include "nfsproto/v4/server/nfs4_recover.h"
+#include "nfsproto/v4/server/nfs4_replay.h"
+#include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_session_ops.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -23,6 +25,7 @@
 
 #define ATTEMPTS      3u		/* while the server loses the session again */
 #define BUSY_NS	      (500 * NFS4_MSEC) /* how long a client ID in use is asked for again */
+#define SETTLE_NS     (60 * NFS4_SEC)
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define DRAIN_STEP_NS (20 * NFS4_MSEC)
@@ -216,6 +219,7 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
 		return -1;
 	srv->request_max = srv->fore.maxrequestsize;
 	srv->response_max = srv->fore.maxresponsesize;
+	nfs4_server_note(srv); /* again: all is known now */
 	nfs4_trunk_connect(srv, p);
 	rc = nfs4_manager_start(srv);
 	if (rc)
@@ -231,6 +235,60 @@ int nfs4_server_go_on(struct nfs4_server *srv, const struct nfs_mount_params *p,
 	/* RFC 8881 18.37.3: only a connection of the session may destroy the session */
 	nfs4_sync_bind(&srv->conn[0], &s, p->connect_ms);
 	nfs4_recover_session(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+	nfs4_trunk_connect(srv, p);
+	rc = nfs4_manager_start(srv);
+	if (rc)
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
+}
+
+static int run_bind(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_bind(&srv->conn[0], s, ms);
+}
+
+/* Finds out about all doubtful slots, so that the server executes no call of the former daemon's
+ * late. A call that the server executes now may take its time. */
+static void settle_slots(struct nfs4_server *srv)
+{
+	uint64_t until = clock_ns() + SETTLE_NS;
+	unsigned pause_ms = 0;
+	bool left = true;
+
+	for (;;) {
+		nfs4_recover_probe(srv);
+		mutex_lock(&srv->slots.lock);
+		left = srv->slots.ndoubtful && !(srv->todo & NFS4_TODO_GATE);
+		mutex_unlock(&srv->slots.lock);
+		if (!left || clock_ns() >= until)
+			break;
+		nfs4_server_step_pause(&pause_ms);
+	}
+	if (left)
+		log_info("%s: the server still executes calls of the former daemon", srv->name);
+}
+
+int nfs4_server_resume(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	uint32_t todo = srv->reclaiming ? NFS4_TODO_GATE | NFS4_TODO_DESTROY : 0;
+	struct nfs4_sync s;
+	int rc;
+
+	nfs4_cb_resume(&srv->cb, &srv->session);
+	rc = step_run(srv, &s, run_bind, p->connect_ms);
+	if (rc && !lost_session(s.status)) {
+		nfs4_server_step_error(srv, &s, "BIND_CONN_TO_SESSION", e);
+		return -1;
+	}
+	if (rc)
+		todo |= NFS4_TODO_SESSION | NFS4_TODO_DESTROY;
+	mutex_lock(&srv->slots.lock);
+	srv->state = NFS4_S_RUNNING; /* the work is wanted, and waits for the state manager */
+	nfs4_state_want_locked(srv, todo);
+	mutex_unlock(&srv->slots.lock);
+	if (!todo)
+		settle_slots(srv);
+	nfs4_server_note(srv);
 	nfs4_trunk_connect(srv, p);
 	rc = nfs4_manager_start(srv);
 	if (rc)
@@ -324,6 +382,7 @@ struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv)
 	if (!srv || atomic_fetch_sub_explicit(&srv->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	server_end(srv);
+	nfs4_replay_free(srv->replay);
 	nfs4_server_finish(srv);
 	free(srv);
 	return NULL;

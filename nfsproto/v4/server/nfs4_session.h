@@ -26,6 +26,12 @@ int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p,
  * use without its slots. If the server has lost the client ID, the users reclaim. Goes on until the
  * server has answered. */
 int nfs4_server_go_on(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* The same for a server whose former daemon was killed (nfs4_server_get_note(),
+ * nfs4_replay_read()): goes on with the session. Returns when all slots with calls that are not
+ * noted are settled, or when the session has turned out to be lost: then the state manager makes
+ * another one, and no op passes the gate until then. Until it returns 0, all calls to the server
+ * are such that another successor may repeat them. */
+int nfs4_server_resume(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
 /* Dropping the last reference gives back session and client ID, and disconnects. That blocks, for
  * some seconds at most. Not on a progress thread. NULL. */
 struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_replay.h"
+#include "nfsproto/v4/server/nfs4_server_record.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
@@ -216,7 +218,9 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != s->op.be.v4.conn);
 	if (srv->nconns > 1)
 		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
+	nfs4_replay_slots_locked(srv);
 	mutex_unlock(&srv->slots.lock);
+	nfs4_server_note(srv);
 	return 0;
 }
 

@@ -27,6 +27,21 @@ static inline bool test_bit(const uint64_t *w, uint32_t i)
 	return w[i / 64] >> (i % 64) & 1;
 }
 
+uint64_t nfs4_slots_word_locked(const struct nfs4_slots *s, uint32_t i)
+{
+	const struct nfs4_slot *slot = &s->slot[i];
+
+	return (uint64_t)slot->seq << 1 |
+	       (slot->doubtful || slot->reserved || test_bit(s->busy, i));
+}
+
+static void tell_successor_locked(struct nfs4_slots *s, uint32_t i) REQUIRES(s->lock)
+{
+	if (s->words) /* a daemon that is killed loses no store that came before */
+		atomic_store_explicit(
+			&s->words[i], nfs4_slots_word_locked(s, i), memory_order_relaxed);
+}
+
 void nfs4_slots_init(struct nfs4_slots *s)
 {
 	mutex_init(&s->lock);
@@ -34,6 +49,7 @@ void nfs4_slots_init(struct nfs4_slots *s)
 	TAILQ_INIT(&s->waiting);
 	s->gate_open = false;
 	s->nbusy = 0;
+	s->words = NULL;
 	nfs4_slots_reset_locked(s, 1);
 }
 
@@ -54,6 +70,7 @@ void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n)
 	s->max = n;
 	s->limit = n;
 	s->ndoubtful = 0;
+	s->words = NULL;
 	for (unsigned w = 0; w < WORDS; w++)
 		s->free[w] = s->busy[w] = 0;
 	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++) {
@@ -78,6 +95,7 @@ struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv)
 		clear_bit(s->free, i);
 		set_bit(s->busy, i);
 		s->nbusy++;
+		tell_successor_locked(s, i);
 		return &s->slot[i];
 	}
 	return NULL;
@@ -96,6 +114,7 @@ void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nf
 		set_bit(s->free, slot->id);
 	if (end == NFS4_SLOT_USED)
 		slot->seq++;
+	tell_successor_locked(s, slot->id);
 	if (s->nbusy == 0 && !s->gate_open)
 		pthread_cond_broadcast(&s->idle);
 }
@@ -117,6 +136,57 @@ bool nfs4_slots_changing_locked(const struct nfs4_slots *s)
 		if (s->slot[i].changes && (test_bit(s->busy, i) || s->slot[i].doubtful))
 			return true;
 	return false;
+}
+
+void nfs4_slots_former_locked(struct nfs4_slots *s, uint32_t i, uint64_t word)
+{
+	struct nfs4_slot *slot = &s->slot[i];
+
+	slot->seq = (uint32_t)(word >> 1);
+	if (!(word & 1))
+		return;
+	clear_bit(s->free, i);
+	slot->doubtful = true;
+	s->ndoubtful++;
+}
+
+bool nfs4_slots_reserve_locked(struct nfs4_slots *s, uint32_t i, uint32_t seq)
+{
+	struct nfs4_slot *slot = &s->slot[i];
+	uint32_t reserved = 0;
+
+	for (uint32_t k = 0; k < s->max; k++)
+		reserved += s->slot[k].reserved;
+	if (!slot->doubtful || slot->seq != seq || reserved + 1 >= s->max)
+		return false;
+	slot->doubtful = false;
+	s->ndoubtful--;
+	slot->reserved = true;
+	return true;
+}
+
+struct nfs4_slot *nfs4_slots_take_reserved_locked(struct nfs4_slots *s, uint32_t i)
+{
+	struct nfs4_slot *slot = &s->slot[i];
+
+	if (!slot->reserved)
+		return NULL;
+	slot->reserved = false;
+	set_bit(s->busy, i);
+	s->nbusy++;
+	return slot;
+}
+
+bool nfs4_slots_doubt_reserved_locked(struct nfs4_slots *s, uint32_t i)
+{
+	struct nfs4_slot *slot = &s->slot[i];
+
+	if (!slot->reserved)
+		return false;
+	slot->reserved = false;
+	slot->doubtful = true;
+	s->ndoubtful++;
+	return true;
 }
 
 uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s)

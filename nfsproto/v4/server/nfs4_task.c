@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/v4/server/nfs4_replay.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
@@ -52,6 +53,8 @@ void nfs4_task_end(struct nfs_op *op, int error)
 	}
 	op->error = error;
 	op->be.v4.since_ns = 0; /* its owner may start it again */
+	if (srv->replay)
+		nfs4_replay_ended(op);
 	if (u)
 		u->up->ended(u, op);
 	assert(atomic_load_explicit(&op->be.v4.state, memory_order_relaxed) != NFS4_T_NEW);

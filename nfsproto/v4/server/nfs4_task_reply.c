@@ -87,10 +87,26 @@ int nfs4_task_reply_begin(
 	}
 	if (rc < 0)
 		a->end = slot_after_error(op, rc);
-	if (rc && op->call.repeated) /* the server may have executed the call */
+	if (rc && (op->call.repeated ||
+			  op->be.v4.replays)) /* the server may have executed the call */
 		op->be.v4.unsure = true;
+	if (!rc)
+		op->be.v4.replays = false;
 	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
 		a->end = a->end == NFS4_SLOT_USED ? a->end : NFS4_SLOT_DOUBTFUL;
+	return rc;
+}
+
+int nfs4_task_reply_noted(struct nfs_op *op, struct xdr_in *res, struct nfs4_task_reply *a)
+{
+	int rc;
+
+	*a = (struct nfs4_task_reply){.end = NFS4_SLOT_USED};
+	rc = nfs4_reply_begin(&a->r, res);
+	if (!rc)
+		rc = nfs4_reply_op(&a->r, OP_SEQUENCE);
+	if (!rc && nfs4_get_sequence_res(a->r.x, NFS4_OK, &a->seq))
+		rc = -EBADMSG;
 	return rc;
 }
 
@@ -218,8 +234,9 @@ static enum nfs_outcome failed(struct nfs_op *op, uint32_t status, unsigned *ms)
 		return NFS_RECOVER;
 	case NFS4ERR_RETRY_UNCACHED_REP:
 		/* The server executed the op, and the answer was lost with a connection. Kinds that
-		 * must not be executed twice are cached, so this op may be sent again. */
-		if ((nfs4_task_kind(op)->flags & NFS4_KF_CACHE) ||
+		 * must not be executed twice are cached, so this op may be sent again. A former
+		 * daemon's op is unsure then. */
+		if (((nfs4_task_kind(op)->flags & NFS4_KF_CACHE) && !op->be.v4.replays) ||
 			!nfs4_task_may_stray(op, MISORDERED_MAX))
 			break;
 		return NFS_RECOVER;

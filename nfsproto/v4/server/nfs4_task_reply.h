@@ -22,6 +22,8 @@ struct nfs4_task_reply {
  * (nfs4_compound.h), or the error. */
 int nfs4_task_reply_begin(
 	struct nfs_op *op, int error, struct xdr_in *res, struct nfs4_task_reply *a);
+/* The same of a reply that a former daemon has noted (nfs4_replay.h). op has no slot. */
+int nfs4_task_reply_noted(struct nfs_op *op, struct xdr_in *res, struct nfs4_task_reply *a);
 /* May op keep its slot and ask again? If not, a->end is set. */
 bool nfs4_task_reply_keeps_slot_locked(struct nfs_op *op, struct nfs4_task_reply *a)
 	REQUIRES(LOCK_OF(struct nfs4_slots, lock));

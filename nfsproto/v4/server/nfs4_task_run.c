@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
+#include "nfsproto/v4/server/nfs4_replay.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_reply.h"
@@ -18,6 +20,7 @@
 #define LOCK_WAIT_MS 20	  /* the pause between two looks whether a lock is held */
 
 static void task_replied(struct rpc_call *call, int error, struct xdr_in *res);
+static void task_go_on(struct nfs_op *op, enum nfs_outcome out, uint32_t status);
 
 /* Starts op, which makes no progress because of `why`, again after ms (0: at once), unless a soft
  * mount has waited long enough. */
@@ -127,9 +130,13 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 	nfs4_comp_end(&k);
 	op->call.reply_max = (uint32_t)k.bound;
 	nfs_op_called(op, now);
+	if (srv->replay)
+		nfs4_replay_calls(op);
 	rc = rpc_call_submit(&op->call);
 	if (rc == 0)
 		return NFS_DONE; /* op may have ended by now */
+	if (srv->replay)
+		nfs4_replay_unsent(op);
 	rpc_call_finish(&op->call);
 	return nfs_failed(op, rc);
 }
@@ -219,6 +226,47 @@ static void task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highe
 	}
 }
 
+/* The reply to op's call is a former daemon's note of len bytes. */
+static void task_read_noted(struct nfs_op *op, const uint8_t *reply, size_t len)
+{
+	struct nfs4_server *srv = nfs4_task_server(op);
+	struct nfs4_task_reply a;
+	enum nfs_outcome out;
+	struct xdr_in x;
+	int rc;
+
+	mutex_lock(&srv->slots.lock);
+	nfs4_task_state_locked(op, NFS4_T_ENDING);
+	mutex_unlock(&srv->slots.lock);
+	op->call = (struct rpc_call){.rpc_stat = RPC_OK};
+	xdr_in_init(&x, reply, len);
+	rc = nfs4_task_reply_noted(op, &x, &a);
+	out = nfs4_task_reply_read(op, rc, &a);
+	task_go_on(op, out, a.r.status);
+}
+
+/* Has a former daemon noted the reply to op's call? Then op has gone on by that. */
+static bool task_replay(struct nfs_op *op)
+{
+	uint8_t *reply = NULL;
+	size_t len = 0;
+
+	if (op->slot)
+		return false;
+	switch (nfs4_replay_find(op, &reply, &len)) {
+	case NFS4_REPLAY_REPLY:
+		task_read_noted(op, reply, len);
+		free(reply);
+		return true;
+	case NFS4_REPLAY_SLOT:
+		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
+		break;
+	case NFS4_REPLAY_NONE:
+		break;
+	}
+	return false;
+}
+
 void nfs4_task_start(struct nfs_op *op)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
@@ -229,6 +277,8 @@ void nfs4_task_start(struct nfs_op *op)
 	uint32_t highest = 0;
 	int error = 0;
 
+	if (srv->replay && task_replay(op))
+		return;
 	mutex_lock(&s->lock);
 	if (op->be.v4.cancelled && !nfs4_task_asks_on_locked(op)) {
 		error = -EINTR;
@@ -314,8 +364,12 @@ static void task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	struct nfs4_task_reply a;
 	enum nfs_outcome out;
 	uint32_t highest = 0;
+	const uint8_t *begin = error ? NULL : res->base + res->pos;
+	size_t len = error ? 0 : res->len - res->pos;
 	int rc = nfs4_task_reply_begin(op, error, res, &a);
 
+	if (srv->replay)
+		nfs4_replay_replied(op, rc, a.busy, a.end, begin, len);
 	if (srv->nconns > 1)
 		op->be.v4.conn = nfs4_server_carrier(srv, call);
 	mutex_lock(&srv->slots.lock);

@@ -58,6 +58,7 @@ static int teardown(void **state)
 {
 	dirty_forget(&d, &one);
 	dirty_forget(&d, &two);
+	dirty_gave_up(&d);
 	dirty_finish(&d);
 	assert_int_equal(used, 0);
 	assert_int_equal(one.extents + two.extents, 0);
@@ -235,7 +236,8 @@ static void what_a_lock_still_guards_is_kept(void **state)
 	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 200);
 	make_unstable_under(16, 5);
 	guard_is = 6;
-	d.given_up = 0;
+	dirty_gave_up(&d);
+	assert_int_equal(d.given_up, 0);
 	dirty_redo(&d, 17, guard_now);
 	assert_int_equal(d.given_up, 200);
 	assert_int_equal(drain(), 0);

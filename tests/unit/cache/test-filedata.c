@@ -51,7 +51,7 @@ static void lose(void)
 	assert_true(wrote(NFS_UNSTABLE, boot1));
 	assert_true(filedata_dirty(&d, &gen));
 	assert_false(committed(gen, boot2));
-	filedata_redone(&d);
+	filedata_redone(&d, filedata_restarts(&d));
 	assert_true(committed(gen, boot2));
 }
 
@@ -82,7 +82,7 @@ static void a_restart_before_commit_is_seen(void **state)
 
 	assert_true(wrote(NFS_UNSTABLE, boot2));
 	assert_false(wrote(NFS_UNSTABLE, boot1));
-	filedata_redone(&d);
+	filedata_redone(&d, filedata_restarts(&d));
 	assert_true(filedata_dirty(&d, &gen));
 	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
@@ -118,7 +118,7 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 	filedata_unsafe(&d, &writer, -EAGAIN);
 	filedata_dirty(&d, &gen);
 	assert_false(committed(gen, boot2));
-	filedata_redone(&d);
+	filedata_redone(&d, filedata_restarts(&d));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* the server has named the error, perhaps for the only time */
 	filedata_unsafe(&d, &writer, -ENOSPC);
@@ -228,7 +228,7 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_true(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
 	assert_true(filedata_dirty(&d, &gen));
-	filedata_redone(&d);
+	filedata_redone(&d, filedata_restarts(&d));
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_false(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
@@ -239,7 +239,7 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* once */
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_OTHER);
-	filedata_redone(&d);
+	filedata_redone(&d, filedata_restarts(&d));
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_int_equal(filedata_fsync(&d, &a), 0);

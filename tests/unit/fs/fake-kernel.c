@@ -24,6 +24,7 @@
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
+#include "fs/kernel/underway.h"
 #include "fs/kernel/worker.h"
 #include "fs/observe/account.h"
 #include "tests/unit/fs/fs-fixture.h"
@@ -53,6 +54,7 @@ static struct {
 	uint64_t number;
 	struct message *kept; /* as kernel_keep_next() tells; NULL: none */
 	bool keeps;
+	uint64_t again; /* as kernel_sends_again() tells; 0: not */
 	unsigned notified[CODES];
 	int device; /* eventfd: readable once for each message asked, and when the mount is over */
 	struct fs *fs;
@@ -91,6 +93,8 @@ static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
 	memcpy(buf, m->data, m->len);
 	free(m);
 	account_read(buf, (size_t)n);
+	if (kernel.fs->ledger)
+		assert_false(underway_read(kernel.fs, buf, (size_t)n));
 	return n;
 }
 
@@ -98,7 +102,10 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdat
 {
 	const struct fuse_out_header *h = iov[0].iov_base;
 	struct message *m = malloc(sizeof(*m) + h->len);
+	struct note note = {0};
 
+	if (kernel.fs->ledger)
+		underway_answers(kernel.fs, iov, count, &note);
 	m->number = h->unique;
 	m->pieces = (unsigned)count - 1;
 	m->len = 0;
@@ -106,6 +113,8 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdat
 		memcpy(m->data + m->len, iov[i].iov_base, iov[i].iov_len);
 		m->len += iov[i].iov_len;
 	}
+	if (kernel.fs->ledger)
+		underway_answered(kernel.fs, iov, &note);
 	if (m->number) {
 		message_put(&kernel.answered, m);
 	} else {
@@ -132,7 +141,7 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 	struct fuse_in_header h = {
 		.len = (uint32_t)(sizeof(h) + len + more_len),
 		.opcode = opcode,
-		.unique = ++kernel.number * 2,
+		.unique = kernel.again ? kernel.again : ++kernel.number * 2,
 		.nodeid = node,
 		.uid = kernel_uid,
 		.gid = getgid(),
@@ -151,7 +160,13 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 	else
 		comes(m);
 	kernel.keeps = false;
+	kernel.again = 0;
 	return h.unique;
+}
+
+void kernel_sends_again(uint64_t number)
+{
+	kernel.again = number | REQUEST_AGAIN;
 }
 
 void kernel_keep_next(void)

@@ -39,6 +39,8 @@ struct answer {
  * number. */
 uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len, const void *more,
 	size_t more_len);
+/* The next request has been sent before, with that number, to a daemon that was killed. */
+void kernel_sends_again(uint64_t number);
 /* The next request is sent, but no worker has begun it before kernel_kept_comes(). */
 void kernel_keep_next(void);
 void kernel_kept_comes(void);

@@ -344,6 +344,53 @@ void nfs_client_record(
 	xdr_put_u32(x, n);
 }
 
+void nfs_client_answered(struct nfs_client *c, uint64_t request)
+{
+	(void)c;
+	if (fake_knobs.changes == request)
+		fake_knobs.changes = 0;
+}
+
+bool nfs_client_has_changes(struct nfs_client *c, uint64_t request)
+{
+	(void)c;
+	return request && fake_knobs.changes == request;
+}
+
+void nfs_client_replays_end(struct nfs_client *c)
+{
+	(void)c;
+	fake_knobs.changes = 0;
+}
+
+uint64_t nfs_open_note_number(const struct nfs_open *o)
+{
+	return o->id + 1ull;
+}
+
+struct nfs_open *nfs_client_former_open(struct nfs_client *c, uint64_t number)
+{
+	struct nfs_open *o = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (number)
+		o = fake_file_open(&c->files, (uint32_t)number - 1);
+	pthread_mutex_unlock(&c->lock);
+	return o;
+}
+
+void nfs_client_former_end(struct nfs_client *c)
+{
+	(void)c;
+}
+
+void nfs_open_discard(struct nfs_open *o)
+{
+	LIST_REMOVE(o, link);
+	free(o);
+	fake_knobs.discards++;
+}
+
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 {
 	(void)c;

@@ -37,6 +37,8 @@ struct fake_knobs {
 	/* Called for each op that was carried out. Returns the error that op ends with all the
 	 * same, as if the answer was lost; 0: none. NULL: none */
 	int (*_Atomic lose)(const struct nfs_op *op);
+	atomic_ullong changes;	  /* the request that has notes of a former daemon; 0: none has */
+	atomic_uint discards;	  /* counts nfs_open_discard() */
 	atomic_bool cookie_stuck; /* READDIR gives one entry again and again */
 	atomic_bool cookie_low;	  /* READDIR gives the reserved cookie 2 */
 	atomic_bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */

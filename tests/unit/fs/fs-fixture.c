@@ -13,6 +13,7 @@
 struct options fs_fixture_options;
 bool fs_fixture_gather;
 unsigned fs_fixture_readahead_kb;
+struct ledger *fs_fixture_ledger;
 
 struct fs *fs_fixture_new(void)
 {
@@ -23,7 +24,8 @@ struct fs *fs_fixture_new(void)
 		.cache_size = 16 << 20,
 		.readahead_kb = fs_fixture_readahead_kb,
 		.gather = fs_fixture_gather};
-	if (!setup_begin(fs, &fs_fixture_options))
+	fs->ledger = fs_fixture_ledger;
+	if (setup_begin(fs, &fs_fixture_options, NULL))
 		abort();
 	fs->client = fake_client_new();
 	if (!setup_root(fs))

@@ -14,6 +14,9 @@ extern unsigned fs_fixture_readahead_kb;
 /* Does the next mount gather writes? Not at first. */
 extern bool fs_fixture_gather;
 
+/* The next mount keeps notes here, and frees the ledger; NULL, as at first: no notes. */
+extern struct ledger *fs_fixture_ledger;
+
 struct fs *fs_fixture_new(void);
 struct fs *fs_fixture_free(struct fs *fs);
 

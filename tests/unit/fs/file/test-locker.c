@@ -23,7 +23,7 @@ static int setup(void **state)
 {
 	fake_knobs = (struct fake_knobs){.sync = true};
 	fs = fs_fixture_new();
-	one = two = (struct file){.inode = inode_table_root(fs->inodes)};
+	one = two = (struct file){.fs = fs, .inode = inode_table_root(fs->inodes)};
 	steps = 0;
 	return 0;
 }

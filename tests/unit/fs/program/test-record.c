@@ -310,7 +310,7 @@ static void silly_names_are_kept(void **state)
 	assert_non_null(is->silly.name);
 	assert_true(is->silly.is);
 	assert_string_equal(is->silly.name->name, was->silly.name->name);
-	assert_int_equal(silly_number(heir, &heirs_tag), silly_number(fs, &tag));
+	assert_int_equal(silly_number(heir, 0, &heirs_tag), silly_number(fs, 0, &tag));
 	assert_int_equal(heirs_tag, tag);
 	record_free(r);
 }

@@ -602,6 +602,28 @@ static void a_head_that_is_none_has_no_answer(void **state)
 	}
 }
 
+/* The session of a former daemon that was killed: each slot goes on at any sequence id, once. */
+static void a_successor_takes_any_first_call(void **state)
+{
+	static const struct {
+		uint32_t slot, seq, status;
+	} calls[] = {
+		{3, 4711, NFS4_OK},
+		{3, 4713, NFS4ERR_SEQ_MISORDERED},
+		{3, 4712, NFS4_OK},
+		{2, 1, NFS4_OK},
+	};
+	struct peer *p = *state;
+
+	nfs4_cb_resume(&p->srv.cb, &session);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		begin(p);
+		sequence(p, calls[i].slot, calls[i].seq);
+		recall_any(p);
+		assert_int_equal(run(p), calls[i].status);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -614,6 +636,7 @@ int main(void)
 		TEST(what_is_out_of_order_changes_nothing),
 		TEST(sequence_ids_wrap_around),
 		TEST(a_new_session_counts_from_the_start),
+		TEST(a_successor_takes_any_first_call),
 		TEST(an_answer_too_long_to_keep_is_not_made_up),
 		TEST(every_user_is_asked_for_what_is_recalled),
 		TEST(a_recall_of_what_no_user_knows_is_taken_by_one),

@@ -120,6 +120,55 @@ static void test_sequence_wraps(void **state)
 	nfs4_slots_finish(&s);
 }
 
+/* The words of a table, from which a successor makes its own. */
+static void test_words_for_a_successor(void **state)
+{
+	_Atomic uint64_t words[NFS4_MAX_SLOTS];
+	struct nfs4_slots s, next;
+	struct nfs4_slot *a, *b, *c;
+
+	nfs4_slots_init(&s);
+	nfs4_slots_reset_locked(&s, 4);
+	nfs4_slots_open_locked(&s);
+	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++)
+		words[i] = nfs4_slots_word_locked(&s, i);
+	s.words = words;
+	a = nfs4_slots_take_locked(&s, false);
+	assert_int_equal(words[0], 1 << 1 | 1);
+	nfs4_slots_put_locked(&s, a, NFS4_SLOT_USED);
+	assert_int_equal(words[0], 2 << 1);
+	a = nfs4_slots_take_locked(&s, false);
+	b = nfs4_slots_take_locked(&s, false);
+	c = nfs4_slots_take_locked(&s, false);
+	nfs4_slots_put_locked(&s, c, NFS4_SLOT_DOUBTFUL);
+	nfs4_slots_init(&next);
+	nfs4_slots_reset_locked(&next, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		nfs4_slots_former_locked(&next, i, words[i]);
+	assert_int_equal(next.ndoubtful, 3);
+	assert_int_equal(nfs4_slots_take_locked(&next, true)->id, 3);
+	assert_null(nfs4_slots_take_locked(&next, true));
+	/* the call of slot 0 is to come again; that of slot 1 was another one */
+	assert_true(nfs4_slots_reserve_locked(&next, 0, 2));
+	assert_false(nfs4_slots_reserve_locked(&next, 0, 2));
+	assert_false(nfs4_slots_reserve_locked(&next, 1, 2));
+	assert_int_equal(next.ndoubtful, 2);
+	assert_int_equal(nfs4_slots_word_locked(&next, 0), 2 << 1 | 1);
+	assert_null(nfs4_slots_take_reserved_locked(&next, 1));
+	assert_ptr_equal(nfs4_slots_take_reserved_locked(&next, 0), &next.slot[0]);
+	assert_null(nfs4_slots_take_reserved_locked(&next, 0));
+	assert_false(nfs4_slots_doubt_reserved_locked(&next, 0));
+	assert_true(nfs4_slots_reserve_locked(&next, 2, 1));
+	assert_true(nfs4_slots_doubt_reserved_locked(&next, 2));
+	assert_true(nfs4_slots_take_doubtful_locked(&next, &next.slot[2]));
+	for (uint32_t i = 0; i < 4; i += i ? 1 : 2)
+		nfs4_slots_put_locked(&next, &next.slot[i], NFS4_SLOT_USED);
+	nfs4_slots_finish(&next);
+	nfs4_slots_put_locked(&s, a, NFS4_SLOT_USED);
+	nfs4_slots_put_locked(&s, b, NFS4_SLOT_USED);
+	nfs4_slots_finish(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_doubtful),
 		cmocka_unit_test(test_target),
 		cmocka_unit_test(test_sequence_wraps),
+		cmocka_unit_test(test_words_for_a_successor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

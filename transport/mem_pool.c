@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mem: the pool of registered memory.
+ * mem_pool: the pool of registered memory (mem.h).
  *
  * Each size class has a list of its slabs with a free block. A slab is on the list exactly while it
  * has one. The hot path (get and last unref) takes the class's lock only. Growing, which maps and
@@ -17,15 +17,12 @@
  * Lock order: pool->lock, then one class->lock. pool->lock also guards the registration of slabs,
  * class->lock the free lists of the slabs of the class. Reference counts are atomic.
  */
-#include "transport/mem.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/queue.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -39,7 +36,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
 
-#include "transport/lock.h"
+#include "transport/mem_impl.h"
 
 #define KIB	  1024u
 #define SLAB_MIN  (1024 * KIB)
@@ -47,50 +44,11 @@
 #define SLAB_MAX  (8192 * KIB)
 #define PAGE	  (4 * KIB)
 #define HUGE_PAGE ((size_t)2048 * KIB)
-#define N_SIZES	  (sizeof(class_size) / sizeof(class_size[0]))
-#define N_CLASSES (2 * N_SIZES) /* class i + N_SIZES: the same size, needs to be registered */
 
 /* Powers of two, and from 64 KiB on each with room for headers beside that much payload. */
-static const uint32_t class_size[] = {4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 80 * KIB,
-	128 * KIB, 144 * KIB, 256 * KIB, 288 * KIB, 512 * KIB, 576 * KIB, 1024 * KIB, MEM_MAX_SIZE};
-
-struct slab {
-	struct mem_slab pub; /* first: mem_buf.slab points here */
-	unsigned class;
-	unsigned used, nblocks; /* class->lock */
-	struct mem_buf *free;	/* class->lock; linked by next */
-	bool listed;		/* class->lock: on class->avail */
-	TAILQ_ENTRY(slab) avail;
-	TAILQ_ENTRY(slab) all; /* pool->lock */
-	struct mem_buf buf[];
-};
-
-TAILQ_HEAD(slab_list, slab);
-
-struct class
-{
-	_Alignas(64) struct mutex lock;
-	struct slab_list avail GUARDED_BY(lock);
-	size_t used GUARDED_BY(lock);	 /* blocks handed out */
-	size_t nblocks GUARDED_BY(lock); /* blocks in all slabs of the class */
-};
-
-struct mem_pool {
-	struct mutex lock;
-	struct slab_list all GUARDED_BY(lock);
-	_Atomic size_t slab_bytes;	   /* changed under lock */
-	size_t needs_reg GUARDED_BY(lock); /* of slab_bytes, of slabs that need to be registered */
-	size_t limit;			   /* constant */
-	_Atomic size_t failures;
-	/* bytes in blocks that are handed out: what the limit counts, and blocks that need to be
-	 * registered */
-	_Atomic size_t used, used_reg;
-	bool attached GUARDED_BY(lock);
-	bool saves GUARDED_BY(lock); /* mem_pool_save() */
-	struct mem_registrar reg;
-	_Atomic size_t sparing, per_rpcs; /* reg's, 0 without one; changed under lock */
-	struct class class[N_CLASSES];
-};
+const uint32_t mem_class_size[MEM_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB,
+	80 * KIB, 128 * KIB, 144 * KIB, 256 * KIB, 288 * KIB, 512 * KIB, 576 * KIB, 1024 * KIB,
+	MEM_MAX_SIZE};
 
 struct mem_pool *mem_pool_new(size_t limit)
 {
@@ -102,11 +60,19 @@ struct mem_pool *mem_pool_new(size_t limit)
 	mutex_init(&pool->lock);
 	TAILQ_INIT(&pool->all);
 	pool->limit = limit;
-	for (unsigned i = 0; i < N_CLASSES; i++) {
+	for (unsigned i = 0; i < MEM_CLASSES; i++) {
 		mutex_init(&pool->class[i].lock);
 		TAILQ_INIT(&pool->class[i].avail);
 	}
 	return pool;
+}
+
+static void slab_unmap(struct mem_pool *pool, void *base, size_t len) REQUIRES(pool->lock)
+{
+	if (!pool->file)
+		munmap(base, len);
+	else if (!pool->ends)
+		mem_file_give(pool->file, base);
 }
 
 /* Unmaps a slab that is on no class list. */
@@ -119,8 +85,24 @@ static void slab_free_locked(struct mem_pool *pool, struct slab *s) REQUIRES(poo
 	pool->slab_bytes -= s->pub.len;
 	pool->needs_reg -= s->pub.needs_reg ? s->pub.len : 0;
 	ASAN_UNPOISON_MEMORY_REGION(s->pub.base, s->pub.len);
-	munmap(s->pub.base, s->pub.len);
+	slab_unmap(pool, s->pub.base, s->pub.len);
 	free(s);
+}
+
+void mem_pool_kept_end(struct mem_pool *pool)
+{
+	struct mem_buf **kept;
+	uint32_t n;
+
+	mutex_lock(&pool->lock);
+	kept = pool->kept;
+	n = pool->nkept;
+	pool->kept = NULL;
+	pool->nkept = 0;
+	mutex_unlock(&pool->lock);
+	for (uint32_t i = 0; i < n; i++)
+		mem_buf_unref(kept[i]);
+	free(kept);
 }
 
 struct mem_pool *mem_pool_free(struct mem_pool *pool)
@@ -129,15 +111,18 @@ struct mem_pool *mem_pool_free(struct mem_pool *pool)
 
 	if (!pool)
 		return NULL;
+	mem_pool_kept_end(pool);
 	mutex_lock(&pool->lock);
+	pool->ends = true;
 	while ((s = TAILQ_FIRST(&pool->all))) {
 		s->listed = false;
 		slab_free_locked(pool, s);
 	}
 	mutex_unlock(&pool->lock);
-	for (unsigned i = 0; i < N_CLASSES; i++)
+	for (unsigned i = 0; i < MEM_CLASSES; i++)
 		mutex_destroy(&pool->class[i].lock);
 	mutex_destroy(&pool->lock);
+	mem_file_free(pool->file);
 	free(pool);
 	return NULL;
 }
@@ -245,7 +230,9 @@ static void slab_dry_locked(struct mem_pool *pool, struct slab *s) REQUIRES(pool
 	/* with the lock held, so that no thread takes a block meanwhile */
 	mutex_lock(&c->lock);
 	for (struct mem_buf *b = s->free; b; b = b->next) {
-		if (!b->dry)
+		if (!b->dry && pool->file)
+			mem_file_dry(pool->file, b->data, b->size);
+		else if (!b->dry)
 			madvise(b->data, b->size, MADV_DONTNEED);
 		b->dry = true;
 	}
@@ -270,7 +257,7 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 	struct slab *s;
 
 	mutex_lock(&pool->lock);
-	if (pool->saves != on)
+	if (pool->saves != on && !pool->file)
 		TAILQ_FOREACH (s, &pool->all, all)
 			if (s->pub.len >= HUGE_PAGE)
 				madvise(s->pub.base, s->pub.len,
@@ -280,12 +267,13 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 }
 
 /* Blocks for a new slab. A class grows by its present size, but by SLAB_MAX at most. The least is
- * SLAB_MIN, and less in a small pool. */
+ * SLAB_MIN, and less in a small pool. A class with many kept blocks must not take the room that is
+ * left for all. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
 	REQUIRES(pool->lock)
 {
 	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;
-	size_t bytes = have < least ? least : have > SLAB_MAX ? SLAB_MAX : have;
+	size_t bytes = have < least || pool->nkept ? least : have > SLAB_MAX ? SLAB_MAX : have;
 	size_t room = pool->limit ? below_limit_locked(pool) : bytes;
 
 	if (bytes > room)
@@ -308,14 +296,15 @@ static unsigned slab_blocks_registered(const struct mem_pool *pool, uint32_t siz
 	return bytes < size ? 1 : bytes / size;
 }
 
-/* Memory for a slab. A slab with room for a huge page begins at a huge page's boundary, and asks
- * for huge pages. */
-static void *slab_map(size_t len, bool saves)
+/* A slab with room for a huge page begins at a huge page's boundary, and asks for huge pages. */
+static void *slab_map_private(size_t len, bool saves)
 {
 	size_t room = len < HUGE_PAGE ? len : len + HUGE_PAGE, before;
 	uint8_t *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == MAP_FAILED || room == len)
+	if (p == MAP_FAILED)
+		return NULL;
+	if (room == len)
 		return p;
 	before = HUGE_PAGE - (uintptr_t)p % HUGE_PAGE;
 	munmap(p, before);
@@ -328,11 +317,16 @@ static void *slab_map(size_t len, bool saves)
 	return p;
 }
 
-/* A new slab, known to the registrar, on no class list yet. */
-static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsigned nblocks)
-	REQUIRES(pool->lock)
+/* Memory for a slab, or NULL. */
+static void *slab_map(struct mem_pool *pool, size_t len) REQUIRES(pool->lock)
 {
-	uint32_t size = class_size[class % N_SIZES];
+	return pool->file ? mem_file_take(pool->file, len) : slab_map_private(len, pool->saves);
+}
+
+struct slab *mem_slab_new_locked(
+	struct mem_pool *pool, unsigned class, unsigned nblocks, void *base) REQUIRES(pool->lock)
+{
+	uint32_t size = mem_class_size[class % MEM_SIZES];
 	struct slab *s = calloc(1, sizeof(*s) + nblocks * sizeof(s->buf[0]));
 
 	if (!s)
@@ -341,14 +335,15 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	s->nblocks = nblocks;
 	s->pub.len = (size_t)nblocks * size;
 	s->pub.block = size;
-	s->pub.needs_reg = class >= N_SIZES;
-	s->pub.base = slab_map(s->pub.len, pool->saves);
-	if (s->pub.base == MAP_FAILED) {
+	s->pub.needs_reg = class >= MEM_SIZES;
+	s->pub.base = base ? base : slab_map(pool, s->pub.len);
+	if (!s->pub.base) {
 		free(s);
 		return NULL;
 	}
 	if (pool->attached && pool->reg.reg(pool->reg.ctx, &s->pub) < 0) {
-		munmap(s->pub.base, s->pub.len);
+		if (!base)
+			slab_unmap(pool, s->pub.base, s->pub.len);
 		free(s);
 		return NULL;
 	}
@@ -393,9 +388,9 @@ static struct mem_buf *class_take_locked(struct class *c) REQUIRES(c->lock)
 static unsigned may_grow_locked(struct mem_pool *pool, unsigned class, size_t have)
 	REQUIRES(pool->lock)
 {
-	uint32_t size = class_size[class % N_SIZES];
+	uint32_t size = mem_class_size[class % MEM_SIZES];
 
-	if (class >= N_SIZES)
+	if (class >= MEM_SIZES)
 		return slab_blocks_registered(pool, size);
 	if (pool->limit) {
 		pool_reclaim_locked(pool, size);
@@ -417,15 +412,15 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 	/* another thread may have grown the class while this one waited for the lock */
 	mutex_lock(&c->lock);
 	b = class_take_locked(c);
-	have = c->nblocks * class_size[class % N_SIZES];
+	have = c->nblocks * mem_class_size[class % MEM_SIZES];
 	mutex_unlock(&c->lock);
 	n = b ? 0 : may_grow_locked(pool, class, have);
 	if (!n)
 		goto out;
-	s = slab_new_locked(pool, class, n);
+	s = mem_slab_new_locked(pool, class, n, NULL);
 	/* memory not available in one large piece may still be available block by block */
 	if (!s && n > 1)
-		s = slab_new_locked(pool, class, 1);
+		s = mem_slab_new_locked(pool, class, 1, NULL);
 	if (!s)
 		goto out;
 	mutex_lock(&c->lock);
@@ -442,7 +437,45 @@ out:
 /* The counter of the pool that counts b while it is handed out. */
 static _Atomic size_t *used_of(struct mem_pool *pool, const struct mem_buf *b)
 {
-	return b->class < N_SIZES ? &pool->used : &pool->used_reg;
+	return b->class < MEM_SIZES ? &pool->used : &pool->used_reg;
+}
+
+struct mem_buf *mem_block_hand_out(struct mem_buf *b)
+{
+	atomic_fetch_add_explicit(used_of(b->pool, b), b->size, memory_order_relaxed);
+	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
+	b->next = NULL;
+	atomic_store_explicit(&b->refs, 1, memory_order_relaxed);
+	return b;
+}
+
+/* Puts b, which has no reference, back on the list of its slab. */
+static void put(struct mem_buf *b)
+{
+	struct class *c = &b->pool->class[b->class];
+	struct slab *s = (struct slab *)b->slab;
+
+	mutex_lock(&c->lock);
+	b->next = s->free;
+	s->free = b;
+	s->used--;
+	c->used--;
+	if (!s->listed) {
+		TAILQ_INSERT_HEAD(&c->avail, s, avail);
+		s->listed = true;
+	}
+	mutex_unlock(&c->lock);
+}
+
+/* Makes the memory of b, a block that was taken, fit for use. False: no memory; b is free again. */
+static bool wet(struct mem_pool *pool, struct mem_buf *b)
+{
+	if (pool->file && b->dry && !mem_present(b->data, b->size)) {
+		put(b);
+		return false;
+	}
+	b->dry = false;
+	return true;
 }
 
 static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
@@ -450,26 +483,21 @@ static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
 	struct mem_buf *b = NULL;
 	unsigned i = 0;
 
-	while (i < N_SIZES && class_size[i] < size)
+	while (i < MEM_SIZES && mem_class_size[i] < size)
 		i++;
-	if (i < N_SIZES) {
-		i += registered ? N_SIZES : 0;
+	if (i < MEM_SIZES) {
+		i += registered ? MEM_SIZES : 0;
 		mutex_lock(&pool->class[i].lock);
 		b = class_take_locked(&pool->class[i]);
 		mutex_unlock(&pool->class[i].lock);
 		if (!b)
 			b = class_grow_and_take(pool, i);
 	}
-	if (!b) {
+	if (!b || !wet(pool, b)) {
 		atomic_fetch_add_explicit(&pool->failures, 1, memory_order_relaxed);
 		return NULL;
 	}
-	atomic_fetch_add_explicit(used_of(pool, b), b->size, memory_order_relaxed);
-	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
-	b->next = NULL;
-	b->dry = false;
-	atomic_store_explicit(&b->refs, 1, memory_order_relaxed);
-	return b;
+	return mem_block_hand_out(b);
 }
 
 struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
@@ -515,26 +543,12 @@ bool mem_buf_is_shared(const struct mem_buf *buf)
 
 struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 {
-	struct class *c;
-	struct slab *s;
-
 	/* acq_rel: the acts of other holders on the block happen before its reuse */
 	if (!buf || atomic_fetch_sub_explicit(&buf->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
 	atomic_fetch_sub_explicit(used_of(buf->pool, buf), buf->size, memory_order_relaxed);
-	c = &buf->pool->class[buf->class];
-	s = (struct slab *)buf->slab;
-	mutex_lock(&c->lock);
-	buf->next = s->free;
-	s->free = buf;
-	s->used--;
-	c->used--;
-	if (!s->listed) {
-		TAILQ_INSERT_HEAD(&c->avail, s, avail);
-		s->listed = true;
-	}
-	mutex_unlock(&c->lock);
+	put(buf);
 	return NULL;
 }
 
@@ -552,11 +566,11 @@ size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
 	mutex_lock(&pool->lock);
 	room = pool->needs_reg < sparing ? sparing - pool->needs_reg : 0;
 	/* and the free blocks of the existing slabs */
-	for (unsigned i = N_SIZES; i < N_CLASSES; i++) {
+	for (unsigned i = MEM_SIZES; i < MEM_CLASSES; i++) {
 		struct class *c = &pool->class[i];
 
 		mutex_lock(&c->lock);
-		room += (c->nblocks - c->used) * class_size[i - N_SIZES];
+		room += (c->nblocks - c->used) * mem_class_size[i - MEM_SIZES];
 		mutex_unlock(&c->lock);
 	}
 	mutex_unlock(&pool->lock);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * holder: the process that outlives a daemon, with the option survive.
+ *
+ *     started --news HOLD--> holding --the daemon is killed--> a successor is started --HOLD--> ...
+ *        |                      |                                    |
+ *        |                      '--news LEAVE--> ending              '--fails--> the mount ends
+ *        '--the daemon ends-> the holder ends in the same way
+ *
+ * The holder is the parent of the daemon. The daemon gives the holder the FUSE device, the ledger
+ * and the memory file of its pool. So the kernel does not end the mount with the daemon, and the
+ * notes and the written data stay. If a signal ends the daemon, the holder starts the same program
+ * with these files (survivor.h). The successor makes a ledger of its own, and gives the holder that
+ * one: until then the holder keeps the former one, for another successor.
+ *
+ * The holder reads no request and talks to no server. It has one thread, which sleeps, but looks
+ * twice a second whether the daemon is dying. A thread of a killed daemon may wait in the kernel
+ * for an answer that only a successor gives. Then the process cannot end, and its parent is not
+ * told.
+ *
+ * A program that crashes again and again is not started for ever: the holder gives up after
+ * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
+ * HOLDER_CRASHES deaths within a minute that were not by SIGKILL. Then the mount ends.
+ *
+ * Signals to the holder go on to the daemon.
+ */
+#ifndef RNFS_FS_PROGRAM_HOLDER_H
+#define RNFS_FS_PROGRAM_HOLDER_H
+
+#include <stdbool.h>
+
+#include "fs/program/daemon.h"
+
+#define HOLDER_FAILURES 5u
+#define HOLDER_CRASHES	10u
+
+/* The files of a mount, as numbers of descriptors. */
+enum holder_file {
+	HOLDER_DEVICE,
+	HOLDER_LEDGER,
+	HOLDER_POOL,
+	HOLDER_ROW, /* the clone of the device (device.h): may be missing */
+	HOLDER_FILES
+};
+
+/* Of a successor's environment: the descriptors of the connection to the holder, the device, the
+ * ledger, the pool's file, the clone of the device or -1; and when the former daemon ended, on
+ * clock_ns(). */
+#define HOLDER_VARIABLE "RNFS_SURVIVOR"
+
+/* Goes on as the daemon, in a child, with this process as the holder. To be called without threads,
+ * after daemon_start(). mountpoint: an absolute path. Returns the daemon's end of the connection to
+ * the holder, or -1 with *e set. */
+int holder_start(struct daemon *d, bool foreground, const char *mountpoint, struct err *e);
+
+/* For the daemon: from now on the holder has these files, and no others. file[HOLDER_ROW] may be
+ * -1. False: the holder has gone. Any thread. */
+bool holder_hold(int fd, const int file[HOLDER_FILES]);
+/* For the daemon: the mount ends, and needs no successor. */
+void holder_leave(int fd);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * survivor: a mount whose daemon may be killed, from the daemon's side.
+ */
+#include "fs/program/survivor.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "fs/coherence/notify.h"
+#include "fs/kernel/device.h"
+#include "fs/program/former.h"
+#include "fs/program/holder.h"
+#include "fs/program/mount.h"
+#include "fs/program/record.h"
+#include "transport/log.h"
+
+#define NOTE_BYTES (PATH_MAX + 2 * INIT_TALK_MAX + 1024u)
+
+/* --- holding ---------------------------------------------------------------------------------- */
+
+static void note_mount(struct fs *fs)
+{
+	struct record_head head = {
+		.run = fs->handle_numbers.run + 1,
+		.device = fuse_session_fd(fs->se),
+		.row = -1,
+		.auto_unmount = fs->auto_unmount_fd,
+		.asker = -1,
+		.mounted_at = fs->mounted_at,
+		.log_level = (unsigned)atomic_load(&log_max_level),
+		.proto = fs->info.rpc.proto,
+		.vers_major = fs->info.vers_major,
+		.vers_minor = fs->info.vers_minor,
+	};
+	uint8_t bytes[NOTE_BYTES];
+	struct xdr_out x;
+
+	snprintf(head.mountpoint, sizeof(head.mountpoint), "%s", fs->mountpoint);
+	xdr_out_init(&x, bytes, sizeof(bytes));
+	record_put_head(fs, &head, &x);
+	if (xdr_out_ok(&x))
+		ledger_put(fs->ledger, &fs->mount_note, NOTE_MOUNT, bytes, x.len);
+	else
+		ledger_give_up(fs->ledger);
+}
+
+void survivor_hold(struct fs *fs)
+{
+	int file[HOLDER_FILES];
+
+	if (!fs->ledger || fs->holder_fd < 0)
+		return;
+	note_mount(fs);
+	file[HOLDER_DEVICE] = fuse_session_fd(fs->se);
+	file[HOLDER_LEDGER] = ledger_fd(fs->ledger);
+	file[HOLDER_POOL] = mem_pool_fd(fs->pool);
+	file[HOLDER_ROW] = device_row(fs->device);
+	if (!holder_hold(fs->holder_fd, file))
+		log_always_warn("the holder has gone: this mount ends with its daemon");
+}
+
+/* --- taking over ------------------------------------------------------------------------------ */
+
+/* Reads the numbers of descriptors. False: the variable is not as the holder writes it. */
+static bool read_variable(struct fs *fs, int *ledger, uint64_t *died_at)
+{
+	int fd[5], end = 0;
+	unsigned long long at;
+	const char *text = getenv(HOLDER_VARIABLE);
+
+	if (!text ||
+		sscanf(text, "%d,%d,%d,%d,%d,%llu%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &at,
+			&end) != 6 ||
+		text[end])
+		return false;
+	for (unsigned i = 0; i < 5; i++)
+		if (!(i == 4 && fd[i] == -1) && (fd[i] <= 2 || fcntl(fd[i], F_SETFD, FD_CLOEXEC)))
+			return false;
+	fs->holder_fd = fd[0];
+	fs->former_device = fd[1];
+	*ledger = fd[2];
+	fs->former_pool = fd[3];
+	fs->former_row = fd[4];
+	*died_at = at;
+	return true;
+}
+
+static struct record *read_note(const struct former *f, struct err *e)
+{
+	const void *data;
+	uint32_t len;
+
+	if (former_count(f, NOTE_MOUNT) != 1) {
+		err_set(e, ERR_INTERNAL,
+			"the ledger of the former daemon has no note of the mount");
+		return NULL;
+	}
+	data = former_note(f, NOTE_MOUNT, 0, &len);
+	return record_of_note(data, len, e);
+}
+
+bool survivor_begin(struct fs *fs, struct err *e)
+{
+	uint64_t died_at;
+	int ledger;
+
+	fs->holder_fd = -1;
+	if (!getenv(HOLDER_VARIABLE))
+		return false;
+	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process by a descriptor */
+	if (!read_variable(fs, &ledger, &died_at)) {
+		err_set(e, ERR_USAGE, "the variable " HOLDER_VARIABLE " names no open files");
+		return true;
+	}
+	unsetenv(HOLDER_VARIABLE);
+	fs->former = former_read(ledger, e);
+	close(ledger);
+	fs->record = fs->former ? read_note(fs->former, e) : NULL;
+	if (!fs->record)
+		return true;
+	fs->record->head.paused_at = died_at;
+	fs->record->head.asker = -1;
+	fs->record->head.device = fs->former_device;
+	fs->record->head.row = fs->former_row;
+	return true;
+}
+
+int survivor_setup(struct fs *fs, size_t bytes, struct err *e)
+{
+	if (!fs->opt->survive)
+		return 0;
+	fs->ledger = ledger_new(e);
+	if (fs->ledger && fs->former)
+		fs->pool = written_former_pool(bytes, fs->former_pool, fs->former, e);
+	else if (fs->ledger)
+		fs->pool = mem_pool_new_shared(bytes, e);
+	return fs->pool ? 0 : -1;
+}
+
+int survivor_take(struct fs *fs, struct err *e)
+{
+	fs->init = fs->record->init;
+	if (mount_go_on(fs, fs->former_device, fs->former_row, e))
+		return -1;
+	fs->notifier = notifier_start(fs);
+	if (!fs->notifier)
+		return err_set(e, ERR_INTERNAL, "threads or memory for them cannot be had");
+	if (fs_former_restore(fs, fs->former, e))
+		return -1;
+	fs->mounted_at = fs->record->head.mounted_at;
+	if (!ledger_is_whole(fs->ledger))
+		return err_set(e, ERR_INTERNAL, "no memory for the notes of the mount");
+	survivor_hold(fs);
+	return fs_former_go_on(fs, e);
+}
+
+void survivor_leave(struct fs *fs)
+{
+	if (fs->ledger)
+		holder_leave(fs->holder_fd);
+}
+
+void survivor_tick(struct fs *fs)
+{
+	if (!fs->ledger || fs->said_unsafe || ledger_is_whole(fs->ledger))
+		return;
+	fs->said_unsafe = true;
+	log_always_warn(
+		"option survive: there was no memory for a note, so this mount ends with its "
+		"daemon");
+	survivor_leave(fs);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * survivor: a mount whose daemon may be killed (option survive), from the daemon's side.
+ *
+ *     mounted, served -> the note of the mount -> the holder has the files     (survivor_hold())
+ *     killed
+ *     successor: the ledger is read -> the connection, the same session -> objects, written data
+ *         -> its own ledger to the holder -> the kernel sends its requests again -> workers
+ *
+ * Until the holder has the ledger of the successor, the successor asks the server only what a
+ * second successor may ask again: to bind a connection to the session, and SEQUENCE on slots in
+ * doubt. So a successor may be killed as well.
+ *
+ * The kernel sends requests again that a former daemon has read and not answered
+ * (FUSE_NOTIFY_RESEND), from Linux 6.9 on. Before, they end with EIO (underway.h).
+ */
+#ifndef RNFS_FS_PROGRAM_SURVIVOR_H
+#define RNFS_FS_PROGRAM_SURVIVOR_H
+
+#include "fs/known/fs.h"
+
+/* Is this process the successor of a killed daemon (HOLDER_VARIABLE)? If so, fs->former is the
+ * ledger of the former daemon, fs->survive its files, and fs->record the note of the mount; or *e
+ * is set. To be called once, before other threads exist. */
+bool survivor_begin(struct fs *fs, struct err *e);
+/* With option survive: makes the ledger of this daemon, and the pool, of so many bytes at most. 0,
+ * or -1 with *e set. */
+int survivor_setup(struct fs *fs, size_t bytes, struct err *e);
+/* fs has been connected. Makes the tables and the FUSE session, and all that the ledger tells. 0,
+ * or -1 with *e set. */
+int survivor_take(struct fs *fs, struct err *e);
+/* The mount is about to be used, or the successor to begin: the holder gets the files. Does nothing
+ * without option survive. */
+void survivor_hold(struct fs *fs);
+/* The mount ends, and needs no successor. */
+void survivor_leave(struct fs *fs);
+/* Warns once if the ledger is not whole any more. The main thread calls about once a second. */
+void survivor_tick(struct fs *fs);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/program/holder. The program is daemon and successor, too: the holder starts it
+ * again with HOLDER_VARIABLE.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs/kernel/signals.h"
+#include "fs/program/holder.h"
+
+enum plan {
+	PLAN_EXIT,	/* the first daemon ends by itself */
+	PLAN_UNHELD,	/* the first daemon is killed before it has given its files */
+	PLAN_LEAVE,	/* the first daemon is killed at its end */
+	PLAN_KILLED,	/* three daemons are killed, the fourth ends with 7 */
+	PLAN_CRASH,	/* each daemon crashes */
+	PLAN_NO_TAKING, /* each successor is killed before it has given its files */
+};
+
+/* In the memory file that stands for the pool. */
+struct story {
+	enum plan plan;
+	unsigned daemons; /* that were started */
+};
+
+static struct story *map_story(int fd)
+{
+	struct story *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_true(s != MAP_FAILED);
+	return s;
+}
+
+static void hold(int holder, int pool)
+{
+	int file[HOLDER_FILES] = {
+		[HOLDER_DEVICE] = 1, [HOLDER_LEDGER] = 2, [HOLDER_POOL] = pool, [HOLDER_ROW] = -1};
+
+	assert_true(holder_hold(holder, file));
+}
+
+__attribute__((noreturn)) static void live(struct story *s, int holder, int pool, bool first)
+{
+	s->daemons++;
+	if (s->plan == PLAN_EXIT)
+		_exit(5);
+	if (s->plan != PLAN_UNHELD && (first || s->plan != PLAN_NO_TAKING))
+		hold(holder, pool);
+	if (s->plan == PLAN_LEAVE)
+		holder_leave(holder);
+	if (s->plan == PLAN_KILLED && s->daemons == 4)
+		_exit(7);
+	signal(SIGSEGV, SIG_DFL);
+	signals_let_in();
+	kill(getpid(), s->plan == PLAN_CRASH ? SIGSEGV : SIGKILL);
+	for (;;)
+		pause();
+}
+
+/* The successor: the holder has started this program again. */
+static int successor(const char *variable)
+{
+	int holder, device, ledger, pool, row;
+	unsigned long long died_at;
+
+	if (sscanf(variable, "%d,%d,%d,%d,%d,%llu", &holder, &device, &ledger, &pool, &row,
+		    &died_at) != 6 ||
+		row != -1 || !died_at)
+		return 99;
+	live(map_story(pool), holder, pool, false);
+}
+
+/* Returns the status of the holder, and how many daemons there were. */
+static int play(enum plan plan, unsigned *daemons)
+{
+	int pool = memfd_create("pool", MFD_CLOEXEC), status;
+	struct story *s;
+	pid_t pid;
+
+	assert_int_equal(ftruncate(pool, sizeof(*s)), 0);
+	s = map_story(pool);
+	s->plan = plan;
+	pid = fork();
+	if (!pid) {
+		struct daemon d = {.verdict_fd = -1, .auto_unmount_fd = -1};
+		struct err e = {0};
+		int holder = holder_start(&d, true, "/nonexistent", &e);
+
+		if (holder < 0)
+			_exit(98);
+		live(s, holder, pool, true);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	*daemons = s->daemons;
+	munmap(s, sizeof(*s));
+	close(pool);
+	return status;
+}
+
+static void test_a_daemon_that_ends_by_itself(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_EXIT, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_int_equal(daemons, 1);
+}
+
+static void test_a_daemon_that_is_killed_before_it_holds(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_UNHELD, &daemons);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(daemons, 1);
+}
+
+static void test_a_daemon_that_is_killed_at_its_end(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_LEAVE, &daemons);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(daemons, 1);
+}
+
+static void test_successors_get_the_files(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_KILLED, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 4);
+}
+
+static void test_a_program_that_crashes_is_given_up(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_CRASH, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(daemons, HOLDER_CRASHES);
+}
+
+static void test_successors_that_do_not_take_over_are_given_up(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_NO_TAKING, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(daemons, HOLDER_FAILURES + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_daemon_that_ends_by_itself),
+		cmocka_unit_test(test_a_daemon_that_is_killed_before_it_holds),
+		cmocka_unit_test(test_a_daemon_that_is_killed_at_its_end),
+		cmocka_unit_test(test_successors_get_the_files),
+		cmocka_unit_test(test_a_program_that_crashes_is_given_up),
+		cmocka_unit_test(test_successors_that_do_not_take_over_are_given_up),
+	};
+	const char *variable = getenv(HOLDER_VARIABLE);
+
+	if (variable)
+		return successor(variable);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
