@@ -239,6 +239,7 @@ bool underway_read(struct fs *fs, const void *message, size_t len)
 	if (write_again(fs, a, h->unique) < 0)
 		log_ctrl("the kernel did not take the answer of the former daemon: %s",
 			strerror(errno));
+	nfs_client_answered(fs->client, a->noted);
 	drop_answer(u, a);
 	return true;
 }
@@ -398,6 +399,17 @@ bool underway_resend(struct fs *fs)
 	return true;
 }
 
+/* An answer for which no request has come again; NULL: none. */
+static struct answer *take_last(struct underway *u)
+{
+	struct answer *a;
+
+	mutex_lock(&u->lock);
+	a = u->n ? u->answer[--u->n] : NULL;
+	mutex_unlock(&u->lock);
+	return a;
+}
+
 bool underway_tick(struct fs *fs)
 {
 	struct underway *u = fs->underway;
@@ -407,11 +419,9 @@ bool underway_tick(struct fs *fs)
 		return false;
 	u->since = 0;
 	nfs_client_replays_end(fs->client);
-	mutex_lock(&u->lock);
-	while (u->n) {
-		a = u->answer[--u->n];
+	while ((a = take_last(u))) {
+		nfs_client_answered(fs->client, a->noted);
 		drop_answer(u, a);
 	}
-	mutex_unlock(&u->lock);
 	return true;
 }
