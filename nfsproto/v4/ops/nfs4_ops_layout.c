@@ -3,6 +3,8 @@
  *
  * nfs4_ops_layout: the kinds of op about layouts (RFC 8881 sections 18.40 to 18.44, RFC 8435).
  */
+#include "nfsproto/v4/ops/nfs4_ops_layout.h"
+
 #include <errno.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
@@ -97,6 +99,20 @@ static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint8_t *buf
 	xdr_out_init(&x, buf, RETURN_MAX);
 	nfs4_put_ff_return(&x, &ff);
 	return (struct nfs4_opaque){.data = buf, .len = xdr_out_ok(&x) ? (uint32_t)x.len : 0};
+}
+
+void nfs4_put_layout_back(struct nfs4_comp *k, const struct nfs4_stateid *id)
+{
+	struct nfs4_layoutreturn_args a = {
+		.type = LAYOUT4_FLEX_FILES,
+		.iomode = LAYOUTIOMODE4_ANY,
+		.what = LAYOUTRETURN4_FILE,
+		.length = NFS4_LENGTH_EOF,
+		.stateid = *id,
+	};
+
+	nfs4_put_layoutreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_LAYOUTRETURN, 0);
 }
 
 void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

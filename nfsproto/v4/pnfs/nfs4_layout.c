@@ -301,7 +301,13 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 	return status;
 }
 
-void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
+/* Is l fit to go back with CLOSE? */
+static bool may_go_along_locked(const struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	return l->held && !l->busy && !l->queued && !l->nios && !l->nerrors;
+}
+
+void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh, bool local)
 {
 	struct nfs4_layout_held *l;
 
@@ -309,9 +315,49 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	l = nfs4_layout_find_locked(t, fh);
 	if (l) {
 		l->closes++;
-		if (l->return_on_close)
+		if (l->return_on_close && (local || !may_go_along_locked(l)))
 			drop_locked(l, false);
 	}
+	mutex_unlock(&t->lock);
+}
+
+struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	struct nfs4_layout_held *l;
+
+	mutex_lock(&t->lock);
+	l = t->closed ? NULL : nfs4_layout_find_locked(t, fh);
+	if (l && l->return_on_close && may_go_along_locked(l)) {
+		l->held = false;
+		l->going = true;
+		l->busy = true; /* the pNFS thread leaves l alone */
+	} else {
+		l = NULL;
+	}
+	mutex_unlock(&t->lock);
+	return l;
+}
+
+bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+{
+	struct nfs4_layouts *t = l->in;
+	bool known;
+
+	mutex_lock(&t->lock);
+	known = !l->forgotten;
+	*id = l->stateid;
+	mutex_unlock(&t->lock);
+	return known;
+}
+
+void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned)
+{
+	struct nfs4_layouts *t = l->in;
+
+	mutex_lock(&t->lock);
+	if (returned)
+		nfs4_layout_gone_locked(l, 0);
+	nfs4_layout_done_locked(l);
 	mutex_unlock(&t->lock);
 }
 

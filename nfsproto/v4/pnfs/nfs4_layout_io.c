@@ -384,6 +384,11 @@ void nfs4_layout_io_over(struct nfs_op *op)
 {
 	if (op->be.v4.kind == NFS4_K_LAYOUTCOMMIT && op->be.v4.layout)
 		nfs4_layout_io_ended(op->be.v4.layout);
+	else if (op->be.v4.kind == NFS_CLOSE && op->be.v4.layout)
+		nfs4_layout_closed(op->be.v4.layout, false);
+	else
+		return;
+	op->be.v4.layout = NULL;
 }
 
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status)

@@ -500,20 +500,37 @@ void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op)
 		nfs4_layout_io_cancel(&p->layouts, c, op);
 }
 
-void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
+/* Is o the last open of its file? *local: the server does not know o. */
+static bool is_last_open(struct nfs4_client *c, const struct nfs_open *o, bool *local)
 {
-	struct nfs4_pnfs *p = pnfs_of(c);
 	const struct nfs_open *other;
 
-	if (!p || !nfs4_layouts_close_matters(&p->layouts, &o->fh))
-		return;
 	mutex_lock(&c->lock);
 	TAILQ_FOREACH (other, &c->opens, link)
 		if (other != o && !other->close_wanted && nfs_fh_equal(&other->fh, &o->fh))
 			break;
+	*local = o->local;
 	mutex_unlock(&c->lock);
-	if (!other)
-		nfs4_layouts_closing(&p->layouts, &o->fh);
+	return !other;
+}
+
+void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+	bool local;
+
+	if (p && nfs4_layouts_close_matters(&p->layouts, &o->fh) && is_last_open(c, o, &local))
+		nfs4_layouts_closing(&p->layouts, &o->fh, local);
+}
+
+struct nfs4_layout_held *nfs4_pnfs_close_along(struct nfs4_client *c, const struct nfs_open *o)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+	bool local;
+
+	if (!p || !nfs4_layouts_close_matters(&p->layouts, &o->fh) || !is_last_open(c, o, &local))
+		return NULL;
+	return nfs4_layouts_close_along(&p->layouts, &o->fh);
 }
 
 uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutrecall_args *a)

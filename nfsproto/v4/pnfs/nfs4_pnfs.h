@@ -63,6 +63,9 @@ bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op);
 /* o is about to be closed. */
 void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o);
+/* The layout that goes back in the COMPOUND of the CLOSE of o, or NULL: nfs4_layouts_close_along().
+ */
+struct nfs4_layout_held *nfs4_pnfs_close_along(struct nfs4_client *c, const struct nfs_open *o);
 /* nfs4_layouts_recall(). */
 uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutrecall_args *a);
 /* The server has lost all state; or it has revoked some. */

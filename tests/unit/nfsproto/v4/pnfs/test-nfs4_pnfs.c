@@ -783,6 +783,7 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 
 	struct nfs_open *other;
 	struct nfs_fh fh;
+	unsigned calls;
 
 	e->f->srv.layouts.return_on_close = true;
 	open_file(e, O_RDWR);
@@ -791,8 +792,44 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 	assert_int_equal(fix_close(e->f, other), 0);
 	usleep(50000);
 	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 0);
+	calls = fix_count(e->f, OP_SEQUENCE);
 	assert_int_equal(fix_close(e->f, e->open), 0);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 1);
+	assert_int_equal(fix_count(e->f, OP_SEQUENCE), calls + 1);
+	/* the file has a layout again at once */
+	e->open = fix_open(e->f, O_RDWR, &e->fh);
+	calls = fix_count(e->f, OP_WRITE);
+	assert_int_equal(write_at(e, 0, 100000), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), calls);
+}
+
+/* The file is closed, whatever becomes of its layout. */
+static void closes_though(struct env *e, uint32_t status, unsigned calls)
+{
+	unsigned closes, before;
+
+	e->f->srv.layouts.return_on_close = true;
+	open_file(e, O_RDWR);
+	until_written(e);
+	fix_fails(e->f, OP_LAYOUTRETURN, status, 1);
+	closes = fix_count(e->f, OP_CLOSE);
+	before = fix_count(e->f, OP_SEQUENCE);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	assert_int_equal(fix_count(e->f, OP_CLOSE), closes + 1);
 	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 1));
+	assert_int_equal(fix_count(e->f, OP_SEQUENCE), before + calls);
+	fix_unmount_clean(e->f);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 1);
+}
+
+static void a_recall_beside_a_close_costs_a_second_attempt(void **state)
+{
+	closes_though(*state, NFS4ERR_OLD_STATEID, 2);
+}
+
+static void a_layout_that_does_not_go_back_with_close_goes_alone(void **state)
+{
+	closes_though(*state, NFS4ERR_SERVERFAULT, 3);
 }
 
 /* The server falls silent in the middle of the pNFS thread's call. */
@@ -967,6 +1004,8 @@ int main(void)
 		WITH_DS(data_that_cannot_be_committed_is_written_again),
 		WITH_DS(a_restarted_server_has_no_layouts),
 		WITH_DS(a_layout_goes_back_at_close_if_the_server_wants_that),
+		WITH_DS(a_recall_beside_a_close_costs_a_second_attempt),
+		WITH_DS(a_layout_that_does_not_go_back_with_close_goes_alone),
 		WITH_DS(unmounting_waits_for_no_silent_server),
 		WITH_DS(a_malformed_layout_is_not_used),
 		WITH_DS(segments_that_overlap_are_not_used),
