@@ -17,7 +17,7 @@
 
 void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget *g = &container_of(op, struct nfs4_layout_ask, op)->g;
 	struct nfs4_layoutget_args a = {
 		.type = LAYOUT4_FLEX_FILES,
 		.iomode = g->writes ? LAYOUTIOMODE4_RW : LAYOUTIOMODE4_READ,
@@ -34,7 +34,7 @@ void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 enum nfs_outcome nfs4_get_op_layoutget(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget *g = &container_of(op, struct nfs4_layout_ask, op)->g;
 	struct nfs4_layoutget_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 

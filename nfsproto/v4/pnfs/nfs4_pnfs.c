@@ -142,12 +142,11 @@ static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
 }
 
 /* The pause after a LAYOUTGET that was refused. */
-static unsigned refused_ms(
-	struct nfs4_pnfs *p, const struct nfs4_sync *s, int error, unsigned refusals)
+static unsigned refused_ms(struct nfs4_pnfs *p, uint32_t status, int error, unsigned refusals)
 {
 	log_ctrl("%s: LAYOUTGET: %s", p->c->srv->name,
-		s->status ? nfs4_status_name(s->status) : strerror(-error));
-	switch (s->status) {
+		status ? nfs4_status_name(status) : strerror(-error));
+	switch (status) {
 	case NFS4ERR_LAYOUTUNAVAILABLE:
 	case NFS4ERR_UNKNOWN_LAYOUTTYPE:
 	case NFS4ERR_NOTSUPP:
@@ -184,45 +183,61 @@ static void take_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g, un
 	l->going = true;
 }
 
-static void get_layout(
-	struct nfs4_pnfs *p, struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
+/* The work on l is done, until more comes. */
+static void leave(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = &p->layouts;
-	struct nfs4_layoutget *g = calloc(1, sizeof(*g));
-	struct nfs4_sync s = {.status = 0};
-	unsigned closes, forgets, pause_ms = 0;
-	int rc = -ENOMEM;
+	struct nfs4_stranded ops;
 
+	TAILQ_INIT(&ops);
 	mutex_lock(&t->lock);
-	closes = l->closes;
-	forgets = t->forgets;
-	if (g)
-		*g = (struct nfs4_layoutget){.fh = &l->fh,
-			.open = o,
-			.writes = writes,
-			.more = l->held,
-			.stateid = l->stateid};
+	if (!l->want)
+		TAILQ_CONCAT(&ops, &l->waiting, link);
+	nfs4_layout_done_locked(l);
 	mutex_unlock(&t->lock);
-	s.u.layoutget = g;
-	if (g)
-		rc = nfs4_open_run(p->c, o, &s, NFS4_K_LAYOUTGET, CALL_MS);
-	if (!rc && !g->error)
+	nfs4_layout_go_on(t, p->c, &ops);
+}
+
+/* Takes the answer to a LAYOUTGET. */
+static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool closed)
+{
+	struct nfs4_layouts *t = &p->layouts;
+	struct nfs4_layout_held *l = ask->l;
+	struct nfs4_layoutget *g = &ask->g;
+	unsigned pause_ms = 0;
+	int rc = ask->error;
+
+	if (!rc && !g->error && !closed)
 		find_devices(p, g);
 	mutex_lock(&t->lock);
-	if (!rc && forgets != t->forgets)
+	if (!rc && ask->forgets != t->forgets)
 		rc = -EAGAIN; /* the server may have forgotten the layout, too */
 	else if (!rc)
-		take_locked(l, g, closes);
+		take_locked(l, g, ask->closes);
 	if (rc)
-		pause_ms = refused_ms(p, &s, rc, l->refusals++);
+		pause_ms = refused_ms(p, ask->status, rc, l->refusals++);
 	else if (g->error)
 		pause_ms = unusable_ms(p, g->error);
 	if (pause_ms)
 		l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 	mutex_unlock(&t->lock);
-	if (g)
-		nfs4_layoutget_finish(g);
-	free(g);
+	nfs4_layout_ask_free(ask);
+	leave(p, l);
+}
+
+/* Asks for l through o, with a reference. False: no memory. */
+static bool ask_for(
+	struct nfs4_pnfs *p, struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	if (!nfs4_layout_ask(&p->asks, p->c, l, o, writes))
+		return true;
+	nfs4_open_unref(o);
+	mutex_lock(&t->lock);
+	l->again_ns = clock_ns() + SOON_MS * NFS4_MSEC;
+	mutex_unlock(&t->lock);
+	return false;
 }
 
 /* --- LAYOUTRETURN -------------------------------------------------------------------------- */
@@ -292,7 +307,6 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	struct nfs4_layouts *t = &p->layouts;
 	struct nfs_open *o;
 	bool going, writes = false;
-	struct nfs4_stranded ops;
 
 	mutex_lock(&t->lock);
 	going = l->going && l->nios == 0;
@@ -300,17 +314,8 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	mutex_unlock(&t->lock);
 	if (going)
 		return_layout(p, l);
-	else if (o)
-		get_layout(p, l, o, writes);
-	if (o)
-		nfs4_open_unref(o);
-	TAILQ_INIT(&ops);
-	mutex_lock(&t->lock);
-	if (!l->want)
-		TAILQ_CONCAT(&ops, &l->waiting, link);
-	nfs4_layout_done_locked(l);
-	mutex_unlock(&t->lock);
-	nfs4_layout_go_on(t, p->c, &ops);
+	if (!o || !ask_for(p, l, o, writes))
+		leave(p, l);
 }
 
 /* The layouts are closed, so no more ops come to wait in them. */
@@ -329,6 +334,46 @@ static void rescue_all(struct nfs4_layouts *t)
 	nfs4_layout_rescue(&ops);
 }
 
+/* Is there work that came since the last look? */
+static bool has_news_locked(struct nfs4_pnfs *p) REQUIRES(p->layouts.lock)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	if (t->poked || !TAILQ_EMPTY(&p->asks.answered))
+		return true;
+	if (t->closed)
+		return !p->asks.n;
+	return p->asks.n < NFS4_LAYOUT_ASKS && !TAILQ_EMPTY(&t->queue);
+}
+
+/* Does one thing, if there is one to do. False: *next is when to look again. */
+static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
+{
+	struct nfs4_layouts *t = &p->layouts;
+	struct nfs4_layout_held *l = NULL;
+	struct nfs4_layout_ask *ask;
+	uint64_t now = clock_ns();
+	struct nfs4_ds *ds;
+	bool closed;
+
+	*next = now + IDLE_NS;
+	mutex_lock(&t->lock);
+	t->poked = false;
+	closed = t->closed;
+	ask = nfs4_layout_asks_take_locked(&p->asks);
+	if (!ask && !closed && p->asks.n < NFS4_LAYOUT_ASKS)
+		l = nfs4_layouts_work_locked(t);
+	mutex_unlock(&t->lock);
+	LIST_FOREACH (ds, &p->devices.servers, link)
+		nfs4_ds_give_up(ds);
+	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
+	if (ask)
+		take_answer(p, ask, closed);
+	else if (l)
+		work_on(p, l);
+	return ask || l || (!closed && connect_one(p, now, next));
+}
+
 static void *pnfs_main(void *arg)
 {
 	struct nfs4_pnfs *p = arg;
@@ -336,20 +381,14 @@ static void *pnfs_main(void *arg)
 	struct nfs4_ds *ds;
 
 	mutex_lock(&t->lock);
-	while (!t->closed) {
-		struct nfs4_layout_held *l = nfs4_layouts_work_locked(t);
-		uint64_t now = clock_ns(), next = now + IDLE_NS;
+	while (!t->closed || p->asks.n) {
+		uint64_t next;
 		bool more;
 
-		t->poked = false;
 		mutex_unlock(&t->lock);
-		LIST_FOREACH (ds, &p->devices.servers, link)
-			nfs4_ds_give_up(ds);
-		if (l)
-			work_on(p, l);
-		more = l || connect_one(p, now, &next);
+		more = do_one(p, &next);
 		mutex_lock(&t->lock);
-		if (!more && !t->closed && !t->poked && TAILQ_EMPTY(&t->queue))
+		if (!more && !has_news_locked(p))
 			nfs4_state_wait_locked(&t->wake, &t->lock, next);
 	}
 	mutex_unlock(&t->lock);
@@ -402,6 +441,7 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 	p->common.rp.cb_prog = 0;
 	p->common.rp.abort_fd = p->abort_fd;
 	nfs4_layouts_init(&p->layouts);
+	nfs4_layout_asks_init(&p->asks, &p->layouts);
 	nfs4_devices_init(&p->devices);
 	rc = pthread_create(&p->thread, NULL, pnfs_main, p);
 	if (rc) {

@@ -16,25 +16,27 @@
  *     nfs4_ds          a data server: its connection, READ and WRITE there
  *     nfs4_device      the devices that layouts name, each with a data server
  *     nfs4_layout      the layouts of a mount, and the work of the pNFS thread
+ *     nfs4_layout_ask  the LAYOUTGETs under way
  *     nfs4_layout_io   a READ or WRITE that goes to data servers
  *     nfs4_pnfs        the pNFS thread
  *
- * The thread asks for layouts and devices, connects data servers and returns layouts, one thing
- * after the other. The thread exists as long as the mount.
+ * The thread asks for layouts, up to NFS4_LAYOUT_ASKS at once. It asks for devices, connects data
+ * servers and returns layouts, one thing after the other. The thread exists as long as the mount.
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_PNFS_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_PNFS_H
 
 #include "nfsproto/v4/pnfs/nfs4_device.h"
-#include "nfsproto/v4/pnfs/nfs4_layout.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_ask.h"
 
 struct nfs4_pnfs {
 	struct nfs4_client *c;	      /* constant, as common is */
 	struct nfs4_ds_common common; /* of all connections to data servers */
 	struct nfs4_layouts layouts;
-	struct nfs4_devices devices; /* the thread's */
-	struct nfs_more more;	     /* the connections to data servers */
-	int abort_fd;		     /* readable: no connection is wanted any more */
+	struct nfs4_layout_asks asks; /* the thread's, as devices */
+	struct nfs4_devices devices;
+	struct nfs_more more; /* the connections to data servers */
+	int abort_fd;	      /* readable: no connection is wanted any more */
 	pthread_t thread;
 };
 

@@ -18,7 +18,6 @@
 
 struct nfs4_deleg;
 struct nfs4_getdeviceinfo;
-struct nfs4_layoutget;
 struct nfs4_layoutreturn;
 struct nfs4_lockctx;
 
@@ -70,8 +69,7 @@ struct nfs4_sync {
 			uint32_t code[32];
 		} test;
 		struct nfs4_stateid free_id;
-		/* nfs4_layout.h, nfs4_pnfs.h */
-		struct nfs4_layoutget *layoutget;
+		/* nfs4_pnfs.h, nfs4_layout.h */
 		struct nfs4_getdeviceinfo *getdeviceinfo;
 		const struct nfs4_layoutreturn *layoutreturn;
 	} u;

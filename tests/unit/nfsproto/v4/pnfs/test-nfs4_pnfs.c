@@ -832,6 +832,81 @@ static void a_layout_that_does_not_go_back_with_close_goes_alone(void **state)
 	closes_though(*state, NFS4ERR_SERVERFAULT, 3);
 }
 
+#define FILES 8
+
+/* Opens FILES files, and has a large READ of each wait for its layout at a server that holds them
+ * all back. */
+static void all_ask(
+	struct env *e, struct nfs_open **open, struct mem_buf *buf, struct nfs_op *op, sem_t *sem)
+{
+	pthread_mutex_lock(&e->f->srv.lock);
+	e->f->srv.hold_op = OP_LAYOUTGET;
+	pthread_mutex_unlock(&e->f->srv.lock);
+	for (unsigned i = 0; i < FILES; i++) {
+		struct nfs_op by_handle = {.type = NFS_OPEN};
+
+		by_handle.u.open.dir = (struct nfs_fh){.len = 2, .data = "F"};
+		by_handle.u.open.dir.data[1] = (uint8_t)('1' + i);
+		by_handle.u.open.flags = O_RDONLY;
+		assert_int_equal(fix_run(e->f, &by_handle), 0);
+		open[i] = by_handle.u.open.open;
+		op[i] = (struct nfs_op){.type = NFS_READ};
+		op[i].u.read.open = open[i];
+		op[i].u.read.fh = by_handle.u.open.fh;
+		op[i].u.read.to = seg_list_of_buf(buf, 0, 50000);
+		fix_start(e->f, &op[i], &sem[i]);
+	}
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.nheld, FILES));
+}
+
+static void layouts_of_many_files_are_asked_for_at_once(void **state)
+{
+	struct env *e = *state;
+	struct nfs_open *open[FILES];
+	struct nfs_op op[FILES];
+	sem_t sem[FILES];
+	struct mem_buf *buf;
+	unsigned reads;
+
+	open_file(e, O_RDONLY);
+	until_direct(e, 0);
+	buf = mem_buf_get(e->f->pool, 50000);
+	all_ask(e, open, buf, op, sem);
+	reads = fix_count(e->f, OP_READ);
+	mean_release(&e->f->srv);
+	for (unsigned i = 0; i < FILES; i++) {
+		assert_true(fix_ends_within(&sem[i], PATIENCE_MS));
+		assert_int_equal(op[i].error, 0);
+		assert_int_equal(op[i].u.read.count, 50000);
+		assert_int_equal(fix_close(e->f, open[i]), 0);
+	}
+	assert_int_equal(fix_count(e->f, OP_READ), reads);
+	mem_buf_unref(buf);
+}
+
+/* The server vanishes for good in the middle of the pNFS thread's calls. */
+static void unmounting_waits_for_no_lost_server(void **state)
+{
+	struct env *e = *state;
+	struct nfs_open *open[FILES];
+	struct nfs_op op[FILES];
+	sem_t sem[FILES];
+	struct mem_buf *buf;
+	uint64_t before;
+
+	fix_mount_root(e->f);
+	buf = mem_buf_get(e->f->pool, 50000);
+	all_ask(e, open, buf, op, sem);
+	mean_release(&e->f->srv);
+	e->f->srv.server = rpc_server_free(e->f->srv.server);
+	before = fix_now_ms();
+	e->f->nfs = nfs_client_free(e->f->nfs);
+	assert_true(fix_now_ms() - before < 9000);
+	for (unsigned i = 0; i < FILES; i++)
+		assert_true(fix_ends_within(&sem[i], PATIENCE_MS));
+	mem_buf_unref(buf);
+}
+
 /* The server falls silent in the middle of the pNFS thread's call. */
 static void unmounting_waits_for_no_silent_server(void **state)
 {
@@ -1006,6 +1081,8 @@ int main(void)
 		WITH_DS(a_layout_goes_back_at_close_if_the_server_wants_that),
 		WITH_DS(a_recall_beside_a_close_costs_a_second_attempt),
 		WITH_DS(a_layout_that_does_not_go_back_with_close_goes_alone),
+		WITH_DS(layouts_of_many_files_are_asked_for_at_once),
+		WITH_DS(unmounting_waits_for_no_lost_server),
 		WITH_DS(unmounting_waits_for_no_silent_server),
 		WITH_DS(a_malformed_layout_is_not_used),
 		WITH_DS(segments_that_overlap_are_not_used),
