@@ -41,7 +41,7 @@ static void start(void)
 	nfs4_deleg_init(&c, true);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
-	nfs4_layouts_init(&layouts);
+	nfs4_layouts_init(&layouts, LAYOUT4_FLEX_FILES);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
 	c.user.stopping = srv.stopping = true; /* no request is sent */
@@ -89,7 +89,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_deleg deleg = {.pushing = &ctx};
 	static struct nfs4_layout_held layout = {.in = &layouts};
 	static struct nfs4_layout_ask ask;
-	static struct nfs4_getdeviceinfo device;
+	static struct nfs4_device_info device;
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
 	struct nfs_op *op = kind < NFS4_K_SEQUENCE     ? &open.own
@@ -119,7 +119,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	if (kind == NFS4_K_LAYOUTCOMMIT || (kind == NFS_CLOSE && size & 1))
 		op->be.v4.layout = &layout;
 	if (kind == NFS4_K_GETDEVICEINFO)
-		sync.u.getdeviceinfo = &device;
+		sync.u.device = &device;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
 	if (kind == NFS_LOOKUP)

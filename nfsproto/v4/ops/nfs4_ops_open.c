@@ -387,7 +387,7 @@ static void put_layout(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 		op->be.v4.layout = NULL;
 	}
 	if (op->be.v4.layout)
-		nfs4_put_layout_back(k, &id);
+		nfs4_put_layout_back(c, k, &id);
 }
 
 /* LAYOUTRETURN of the layout of op was answered: rc as nfs4_reply_op(). True: go on to CLOSE, else

@@ -16,8 +16,9 @@
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-void nfs4_layouts_init(struct nfs4_layouts *t)
+void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 {
+	t->type = type;
 	mutex_init(&t->lock);
 	clock_cond_init(&t->wake);
 	for (unsigned i = 0; i < NFS4_LAYOUT_BUCKETS; i++)
@@ -291,7 +292,7 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT;
 
 	mutex_lock(&t->lock);
-	if (a->type != LAYOUT4_FLEX_FILES)
+	if (a->type != t->type)
 		; /* of another type: there is none */
 	else if (a->recall == LAYOUTRECALL4_FILE)
 		status = recall_file_locked(t, a);
@@ -483,7 +484,7 @@ void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_r
 	g->stateid = r->stateid;
 	g->return_on_close = r->return_on_close;
 	for (uint32_t i = 0; i < r->n && s->n < NFS4_LAYOUT_SEGMENTS && !g->error; i++) {
-		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i]);
+		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i], g->type);
 		if (!g->error) {
 			s->n++;
 			g->error = is_wrong(g) ? -EBADMSG : 0;

@@ -55,6 +55,7 @@ struct nfs4_layoutget;
 struct nfs4_layouts {
 	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
 		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	uint32_t type;	     /* constant: layouttype4 */
 	pthread_cond_t wake; /* of the pNFS thread */
 	GUARDED_BY(lock) LIST_HEAD(, nfs4_layout_held) bucket[NFS4_LAYOUT_BUCKETS];
 	GUARDED_BY(lock) TAILQ_HEAD(nfs4_layout_ages, nfs4_layout_held) ages;
@@ -104,7 +105,8 @@ struct nfs4_layout_held {
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
 };
 
-void nfs4_layouts_init(struct nfs4_layouts *t);
+/* type: the layouttype4 of all layouts, LAYOUT4_FLEX_FILES or LAYOUT4_NFSV4_1_FILES. */
+void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type);
 /* No I/O is under way, and the pNFS thread has ended. */
 void nfs4_layouts_finish(struct nfs4_layouts *t);
 /* Has the pNFS thread look at the data servers. Any thread. */
@@ -179,6 +181,7 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 struct nfs4_layoutget {
 	/* in */
 	const struct nfs_fh *fh;
+	uint32_t type; /* layouttype4 */
 	struct nfs_open *open;
 	bool writes;
 	bool more;		     /* in: stateid is that of the layout that is held */

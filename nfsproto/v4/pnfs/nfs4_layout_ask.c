@@ -60,8 +60,12 @@ int nfs4_layout_ask(struct nfs4_layout_asks *a, struct nfs4_client *c, struct nf
 	mutex_lock(&t->lock);
 	ask->closes = l->closes;
 	ask->forgets = t->forgets;
-	ask->g = (struct nfs4_layoutget){
-		.fh = &l->fh, .open = o, .writes = writes, .more = l->held, .stateid = l->stateid};
+	ask->g = (struct nfs4_layoutget){.fh = &l->fh,
+		.type = t->type,
+		.open = o,
+		.writes = writes,
+		.more = l->held,
+		.stateid = l->stateid};
 	TAILQ_INSERT_TAIL(&a->started, ask, link);
 	mutex_unlock(&t->lock);
 	a->n++;

@@ -37,41 +37,61 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 
 /* --- devices ------------------------------------------------------------------------------- */
 
-/* The device with that ID, asked for if need be; NULL: of no use now. *answers false: the server
- * did not answer. */
-static struct nfs4_device *device_of(
-	struct nfs4_pnfs *p, const struct nfs4_deviceid *id, bool *answers)
+/* The reason why a device is of no use. */
+static const char *device_error(int error)
 {
-	struct nfs4_getdeviceinfo g = {
-		.rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA};
-	struct nfs4_device *d = nfs4_devices_find(&p->devices, id);
+	switch (error) {
+	case -EBADMSG:
+		return "is malformed (server bug)";
+	case -E2BIG:
+		return "has too many data servers or stripes";
+	default:
+		return "has no address over tcp or rdma, or no version of NFS that is spoken here";
+	}
+}
+
+/* GETDEVICEINFO of i. False: i is of no use now; *answers false: the server did not answer. */
+static bool ask_device(struct nfs4_pnfs *p, struct nfs4_device_info *i, bool *answers)
+{
 	struct nfs4_sync s;
 	int rc;
 
-	if (d)
-		return d;
-	g.info.id = *id;
-	s.u.getdeviceinfo = &g;
+	s.u.device = i;
 	rc = nfs4_mount_run(p->c, &s, NFS4_K_GETDEVICEINFO, CALL_MS);
 	if (rc) {
 		log_warn("%s: GETDEVICEINFO failed: %s", p->c->srv->name,
 			s.status ? nfs4_status_name(s.status) : strerror(-rc));
 		*answers = s.status != NFS4_OK;
-		return NULL;
+		return false;
 	}
-	if (g.info.error) {
+	if (i->error)
 		log_warn("%s: a device of a layout %s: its data goes through the metadata server",
-			p->c->srv->name,
-			g.info.error == -EBADMSG ? "is malformed (server bug)"
-						 : "has no address over tcp or rdma, or no version "
-						   "of NFS that is spoken here");
-		return NULL;
+			p->c->srv->name, device_error(i->error));
+	return !i->error;
+}
+
+/* The device with that ID, asked for if need be; NULL: of no use now. *answers false: the server
+ * did not answer. */
+static struct nfs4_device *device_of(
+	struct nfs4_pnfs *p, const struct nfs4_deviceid *id, bool *answers)
+{
+	struct nfs4_device *d = nfs4_devices_find(&p->devices, id);
+	struct nfs4_device_info *i = d ? NULL : calloc(1, sizeof(*i));
+
+	if (!i)
+		return d;
+	i->id = *id;
+	i->type = p->layouts.type;
+	i->rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA;
+	i->files_minor = p->c->srv->minor;
+	if (ask_device(p, i, answers)) {
+		d = nfs4_devices_add(&p->devices, i);
+		if (!d)
+			log_warn("%s: too many devices of layouts: the rest goes through the "
+				 "metadata server",
+				p->c->srv->name);
 	}
-	d = nfs4_devices_add(&p->devices, &g.info);
-	if (!d)
-		log_warn("%s: too many devices of layouts: the rest goes through the metadata "
-			 "server",
-			p->c->srv->name);
+	free(i);
 	return d;
 }
 
@@ -80,7 +100,8 @@ static void show(struct nfs4_pnfs *p, struct nfs4_ds *ds)
 {
 	unsigned n = atomic_load(&p->more.n);
 
-	if (n == NFS_MORE_MAX)
+	/* the metadata server's own connection is shown already */
+	if (n == NFS_MORE_MAX || nfs4_ds_rpc(ds) == p->c->srv->conn[0].rpc)
 		return;
 	p->more.rpc[n] = nfs4_ds_rpc(ds);
 	/* release: a thread that sees n sees the connection */
@@ -116,17 +137,46 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 
 /* --- LAYOUTGET ----------------------------------------------------------------------------- */
 
+/* Finds the data server of each target of s, which is of flexible files. */
+static void find_flex(struct nfs4_pnfs *p, struct nfs4_segment *s, bool *answers)
+{
+	for (unsigned i = 0; i < s->nmirrors * s->nstripes && *answers; i++) {
+		struct nfs4_target *t = &s->target[i];
+
+		t->device = device_of(p, &t->id, answers);
+		t->ds = t->device ? t->device->server[0] : NULL;
+	}
+}
+
+/* Spreads s, which is of the file layout type, over the data servers of its device. */
+static int find_files(
+	struct nfs4_pnfs *p, struct nfs4_segment *s, const struct nfs_fh *fh, bool *answers)
+{
+	struct nfs4_device *d = *answers ? device_of(p, &s->id, answers) : NULL;
+	int rc;
+
+	if (!d)
+		return 0;
+	rc = nfs4_segment_spread(s, fh, d->stripe, d->nstripes, d->nservers);
+	for (unsigned i = 0; i < s->nstripes; i++) {
+		s->target[i].device = d;
+		s->target[i].ds = d->server[d->stripe[i]];
+	}
+	return rc;
+}
+
 /* Finds the devices of all targets, as long as the server answers. */
 static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
 {
 	bool answers = true;
 
-	for (unsigned i = 0; i < g->segs.n; i++) {
-		const struct nfs4_segment *s = &g->segs.seg[i];
+	for (unsigned i = 0; i < g->segs.n && !g->error; i++) {
+		struct nfs4_segment *s = &g->segs.seg[i];
 
-		for (unsigned t = 0; t < s->nmirrors * s->nstripes; t++)
-			if (answers)
-				s->target[t].device = device_of(p, &s->target[t].id, &answers);
+		if (s->files)
+			g->error = find_files(p, s, g->fh, &answers);
+		else
+			find_flex(p, s, &answers);
 	}
 }
 
@@ -134,9 +184,9 @@ static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
 static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
 {
 	log_warn("%s: %s: the file's data goes through the metadata server", p->c->srv->name,
-		error == -EBADMSG ? "a layout is malformed, or its segments overlap: server bug"
-		: error == -EOPNOTSUPP ? "a layout is of another type than flexible files, or has "
-					 "too many data servers"
+		error == -EBADMSG ? "a layout is malformed, or of another type than asked for, or "
+				    "its segments overlap: server bug"
+		: error == -EOPNOTSUPP ? "a layout has too many data servers"
 				       : strerror(-error));
 	return error == -EOPNOTSUPP ? NEVER_MS : LATE_MS;
 }
@@ -413,7 +463,7 @@ static void ds_news(void *ctx)
 	nfs4_layouts_poke(&p->layouts);
 }
 
-int nfs4_pnfs_begin(struct nfs4_client *c)
+int nfs4_pnfs_begin(struct nfs4_client *c, uint32_t type)
 {
 	struct nfs4_pnfs *p = calloc(1, sizeof(*p));
 	int rc;
@@ -431,6 +481,7 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 		.rp = c->srv->rp,
 		.cred = c->cred,
 		.kinds = c->srv->kinds,
+		.metadata = c->srv,
 		.news = ds_news,
 		.ctx = p,
 	};
@@ -440,7 +491,7 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 	p->common.rp.cb_service = NULL;
 	p->common.rp.cb_prog = 0;
 	p->common.rp.abort_fd = p->abort_fd;
-	nfs4_layouts_init(&p->layouts);
+	nfs4_layouts_init(&p->layouts, type);
 	nfs4_layout_asks_init(&p->asks, &p->layouts);
 	nfs4_devices_init(&p->devices);
 	rc = pthread_create(&p->thread, NULL, pnfs_main, p);
@@ -498,8 +549,9 @@ void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 	uint64_t now = clock_ns();
 	struct nfs4_sync s;
 
-	if (!p)
+	if (!p || p->ended)
 		return;
+	p->ended = true;
 	nfs4_pnfs_stop(c);
 	join(p, until);
 	atomic_store(&c->base.more, NULL);
@@ -524,6 +576,13 @@ void nfs4_pnfs_free(struct nfs4_client *c)
 }
 
 /* --- for a mount that may use pNFS or not -------------------------------------------------- */
+
+uint32_t nfs4_pnfs_type(struct nfs4_client *c)
+{
+	const struct nfs4_pnfs *p = pnfs_of(c);
+
+	return p ? p->layouts.type : LAYOUT4_FLEX_FILES;
+}
 
 bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op)
 {

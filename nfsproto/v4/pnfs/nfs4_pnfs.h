@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_pnfs: pNFS of a mount (RFC 8881 section 12, RFC 8435): the pNFS thread.
+ * nfs4_pnfs: pNFS of a mount (RFC 8881 sections 12 and 13, RFC 8435): the pNFS thread.
  *
  * A metadata server gives out layouts, which tell where the data of a file is. READs and WRITEs of
  * open files then go straight to data servers. All else, and all in trouble, goes through the
@@ -38,27 +38,25 @@ struct nfs4_pnfs {
 	struct nfs_more more; /* the connections to data servers */
 	int abort_fd;	      /* readable: no connection is wanted any more */
 	pthread_t thread;
+	bool ended; /* nfs4_pnfs_end() was called; the unmounting thread's */
 };
 
-/* A GETDEVICEINFO: nfs4_ops_layout.c. */
-struct nfs4_getdeviceinfo {
-	enum rpc_proto rdma; /* in */
-	struct nfs4_device_info info;
-};
-
-/* Starts the thread of c, whose export is known. 0 or -errno. */
-int nfs4_pnfs_begin(struct nfs4_client *c);
+/* Starts the thread of c, whose export is known. type: the layouttype4 to ask for. 0 or -errno. */
+int nfs4_pnfs_begin(struct nfs4_client *c, uint32_t type);
 /* No layout is used any more; I/O under way at data servers ends soon. For unmounting, as the next
  * two. c need not use pNFS. */
 void nfs4_pnfs_stop(struct nfs4_client *c);
 /* Ends the thread, the connections and the I/O under way there, then returns all layouts until
- * `until`, on clock_ns(); 0: the server is silent, nothing is returned. */
+ * `until`, on clock_ns(); 0: the server is silent, nothing is returned. A second call does nothing.
+ */
 void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until);
 /* After nfs4_pnfs_end(); the server makes no upcalls any more. */
 void nfs4_pnfs_free(struct nfs4_client *c);
 
 /* --- for a mount that may use pNFS or not; any thread -------------------------------------- */
 
+/* The layouttype4 of c's layouts. */
+uint32_t nfs4_pnfs_type(struct nfs4_client *c);
 /* nfs4_layout_io(). */
 bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op);
 /* nfs4_layout_io_cancel(). */

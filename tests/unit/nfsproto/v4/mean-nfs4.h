@@ -98,7 +98,14 @@ struct mean_srv {
 	bool verf_in_times;   /* of an exclusive create */
 	uint32_t change_type; /* change_attr_type4; of NFSv4.2 */
 
+	bool no_data_server; /* EXCHANGE_ID says so */
+	bool knows_all;	     /* a data server, for which each stateid is good */
+
 	/* record of the calls: */
+	/* of the last EXCHANGE_ID */
+	uint32_t roles_asked, client_owner_len;
+	uint8_t client_verf[NFS4_VERIFIER_SIZE], client_owner[160];
+	struct nfs4_stateid io_stateid; /* of the last READ or WRITE */
 	unsigned count[80]; /* operations executed */
 	uint32_t uid[80];   /* user of the last such operation */
 	unsigned nclients, nsessions, nopens, ndelegs;
