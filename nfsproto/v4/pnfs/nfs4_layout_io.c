@@ -17,7 +17,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define OLD_TRIES 8u /* of a LAYOUTCOMMIT, as stateids change */
+#define OLD_TRIES    8u /* of a LAYOUTCOMMIT, as stateids change */
+#define UNSEEN_TRIES 4u /* of a LAYOUTCOMMIT, as the size comes to be known */
 
 struct part {
 	struct nfs4_ds_io io;
@@ -418,6 +419,8 @@ enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *o
 
 enum nfs_outcome nfs4_layout_unseen(struct nfs4_client *c, struct nfs_op *op)
 {
+	if (nfs4_task_may_stray(op, UNSEEN_TRIES))
+		return NFS_AGAIN;
 	return write_again(c, op, "the metadata server does not see the file's new size");
 }
 

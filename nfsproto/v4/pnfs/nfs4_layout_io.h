@@ -40,7 +40,7 @@ void nfs4_layout_io_cancel(struct nfs4_layouts *t, struct nfs4_client *c, struct
  * through the metadata server. Returns as nfs4_upcalls.failed. */
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status);
 /* LAYOUTCOMMIT of op has succeeded, but the metadata server does not know the size of the file that
- * the WRITE has made: the same. */
+ * the WRITE has made: once more, then the same. */
 enum nfs_outcome nfs4_layout_unseen(struct nfs4_client *c, struct nfs_op *op);
 /* op, which has LAYOUTCOMMIT behind it or before it, ends; so does a CLOSE, perhaps with a layout.
  */
