@@ -8,6 +8,7 @@
 gluster_dir=$work/gluster
 gluster_client= # the process whose network the client has
 declare -A gluster_node # by name: the process whose children the daemons of the node are
+declare -A gluster_ganesha # by node: the parent of the process that waits for Ganesha, and that stops with Ganesha
 declare -A gluster_ip=([n1]=10.98.0.1 [n2]=10.98.0.2)
 
 gluster_missing() { # says why it cannot run here; fails if it can
@@ -86,11 +87,17 @@ start_ganesha_at() { # NODE
 		LOG { Default_Log_Level = EVENT; }
 	E
 	in_node "$1" env LD_PRELOAD="$gluster_dir/remedy.so" ganesha.nfsd -F -f "$dir/conf" -L "$dir/ganesha.log" -p "$dir/pid" > "$dir/ganesha.out" 2>&1 &
+	gluster_ganesha[$1]=$!
 	until_true gluster_net bash -c "exec 3<> /dev/tcp/${gluster_ip[$1]}/2049"
 }
 
 kill_ganesha_at() { # NODE
 	in_node "$1" pkill -9 -x ganesha.nfsd
+}
+
+silence_ganesha_at() { # NODE SECONDS
+	in_node "$1" pkill -STOP -x ganesha.nfsd && sleep "$2"
+	in_node "$1" pkill -CONT -x ganesha.nfsd && pkill -CONT -P "${gluster_ganesha[$1]}"
 }
 
 start_gluster() {
@@ -115,6 +122,7 @@ start_gluster() {
 
 stop_gluster() {
 	local node
+	for node in "${!gluster_ganesha[@]}"; do pkill -CONT -P "${gluster_ganesha[$node]}"; done
 	for node in "${!gluster_node[@]}"; do kill -9 "${gluster_node[$node]}" 2> /dev/null; done # and all others there
 	[ -z "$gluster_client" ] || kill -9 "$gluster_client" 2> /dev/null
 	wait 2> /dev/null

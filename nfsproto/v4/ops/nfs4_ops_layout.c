@@ -55,6 +55,7 @@ void nfs4_put_op_getdeviceinfo(struct nfs4_client *c, struct nfs_op *op, struct 
 		.device = i->id,
 		.type = i->type,
 		.maxcount = BODY_MAX,
+		.notify = nfs4_bits(NOTIFY_DEVICEID4_CHANGE, NOTIFY_DEVICEID4_DELETE, -1),
 	};
 
 	nfs4_put_getdeviceinfo_args(k->x, &a);

@@ -135,10 +135,11 @@ struct nfs4_device *nfs4_devices_find(struct nfs4_devices *d, const struct nfs4_
 
 void nfs4_devices_doubt(struct nfs4_devices *d, const struct nfs4_deviceid *id)
 {
-	struct nfs4_device *dev = find(d, id);
+	struct nfs4_device *dev;
 
-	if (dev)
-		dev->stale = true;
+	LIST_FOREACH (dev, &d->list, link)
+		if (!id || !memcmp(&dev->id, id, sizeof(*id)))
+			dev->stale = true;
 }
 
 static bool same_place(const struct nfs4_ds_place *a, const struct nfs4_ds_place *b)

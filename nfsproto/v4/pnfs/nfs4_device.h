@@ -77,7 +77,8 @@ void nfs4_devices_finish(struct nfs4_devices *d);
 struct nfs4_device *nfs4_devices_find(struct nfs4_devices *d, const struct nfs4_deviceid *id);
 /* Notes i, whose error is 0. NULL: no memory, or too many devices or data servers. */
 struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_device_info *i);
-/* I/O at the device has failed: it is asked for again. */
+/* I/O at the device has failed, or the device has changed: it is asked for again. id NULL: all are.
+ */
 void nfs4_devices_doubt(struct nfs4_devices *d, const struct nfs4_deviceid *id);
 
 #endif

@@ -26,7 +26,8 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
 	t->n = t->forgets = 0;
-	t->closed = t->poked = false;
+	t->closed = t->poked = t->all_changed = false;
+	t->nchanged = 0;
 }
 
 static void drop_segments(struct nfs4_segments *s)
@@ -380,6 +381,50 @@ void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten)
 	mutex_lock(&t->lock);
 	t->forgets += forgotten;
 	drop_all_locked(t, forgotten);
+	mutex_unlock(&t->lock);
+}
+
+static bool segments_name(const struct nfs4_segments *s, const struct nfs4_deviceid *id)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct nfs4_segment *seg = &s->seg[i];
+
+		if (seg->files && !memcmp(&seg->id, id, sizeof(*id)))
+			return true;
+		for (unsigned n = 0; n < seg->nmirrors * seg->nstripes; n++)
+			if (!memcmp(&seg->target[n].id, id, sizeof(*id)))
+				return true;
+	}
+	return false;
+}
+
+static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_deviceid *id)
+	REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l;
+
+	if (t->nchanged < NFS4_DEVICES_KEPT)
+		t->changed[t->nchanged++] = *id;
+	else
+		t->all_changed = true;
+	TAILQ_FOREACH (l, &t->ages, age)
+		if (l->held && (segments_name(&l->reads, id) || segments_name(&l->writes, id)))
+			drop_locked(l, false);
+}
+
+void nfs4_layouts_devices_changed(
+	struct nfs4_layouts *t, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	mutex_lock(&t->lock);
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->change[i].type == t->type)
+			device_changed_locked(t, &a->change[i].device);
+	if (a->more) {
+		t->all_changed = true;
+		drop_all_locked(t, false);
+	}
+	t->poked = true;
+	pthread_cond_signal(&t->wake);
 	mutex_unlock(&t->lock);
 }
 

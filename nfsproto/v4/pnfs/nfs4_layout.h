@@ -63,7 +63,11 @@ struct nfs4_layouts {
 	unsigned n GUARDED_BY(lock);
 	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
 	bool poked GUARDED_BY(lock);	   /* a data server has news */
-	bool closed GUARDED_BY(lock);	   /* no layout is used or wanted any more */
+	/* devices that have changed; with all_changed any may have */
+	struct nfs4_deviceid changed[NFS4_DEVICES_KEPT] GUARDED_BY(lock);
+	unsigned nchanged GUARDED_BY(lock);
+	bool all_changed GUARDED_BY(lock);
+	bool closed GUARDED_BY(lock); /* no layout is used or wanted any more */
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
@@ -158,6 +162,11 @@ void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned) EXCLUDES(NFS4
 bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
+
+/* Notes that the devices have changed, for the pNFS thread. The layouts that name them go, and with
+ * `more` all layouts. */
+void nfs4_layouts_devices_changed(
+	struct nfs4_layouts *t, const struct nfs4_cb_notify_deviceid_args *a) EXCLUDES(t->lock);
 
 /* --- for the pNFS thread ------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -35,65 +36,7 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 	return ms < most ? ms : most;
 }
 
-/* --- devices ------------------------------------------------------------------------------- */
-
-/* The reason why a device is of no use. */
-static const char *device_error(int error)
-{
-	switch (error) {
-	case -EBADMSG:
-		return "is malformed (server bug)";
-	case -E2BIG:
-		return "has too many data servers or stripes";
-	default:
-		return "has no address over tcp or rdma, or no version of NFS that is spoken here";
-	}
-}
-
-/* GETDEVICEINFO of i. False: i is of no use now; *answers false: the server did not answer. */
-static bool ask_device(struct nfs4_pnfs *p, struct nfs4_device_info *i, bool *answers)
-{
-	struct nfs4_sync s;
-	int rc;
-
-	s.u.device = i;
-	rc = nfs4_mount_run(p->c, &s, NFS4_K_GETDEVICEINFO, CALL_MS);
-	if (rc) {
-		log_warn("%s: GETDEVICEINFO failed: %s", p->c->srv->name,
-			s.status ? nfs4_status_name(s.status) : strerror(-rc));
-		*answers = s.status != NFS4_OK;
-		return false;
-	}
-	if (i->error)
-		log_warn("%s: a device of a layout %s: its data goes through the metadata server",
-			p->c->srv->name, device_error(i->error));
-	return !i->error;
-}
-
-/* The device with that ID, asked for if need be; NULL: of no use now. *answers false: the server
- * did not answer. */
-static struct nfs4_device *device_of(
-	struct nfs4_pnfs *p, const struct nfs4_deviceid *id, bool *answers)
-{
-	struct nfs4_device *d = nfs4_devices_find(&p->devices, id);
-	struct nfs4_device_info *i = d ? NULL : calloc(1, sizeof(*i));
-
-	if (!i)
-		return d;
-	i->id = *id;
-	i->type = p->layouts.type;
-	i->rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA;
-	i->files_minor = p->c->srv->minor;
-	if (ask_device(p, i, answers)) {
-		d = nfs4_devices_add(&p->devices, i);
-		if (!d)
-			log_warn("%s: too many devices of layouts: the rest goes through the "
-				 "metadata server",
-				p->c->srv->name);
-	}
-	free(i);
-	return d;
-}
+/* --- data servers -------------------------------------------------------------------------- */
 
 /* Has the statistics show the connection of ds. */
 static void show(struct nfs4_pnfs *p, struct nfs4_ds *ds)
@@ -136,49 +79,6 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 }
 
 /* --- LAYOUTGET ----------------------------------------------------------------------------- */
-
-/* Finds the data server of each target of s, which is of flexible files. */
-static void find_flex(struct nfs4_pnfs *p, struct nfs4_segment *s, bool *answers)
-{
-	for (unsigned i = 0; i < s->nmirrors * s->nstripes && *answers; i++) {
-		struct nfs4_target *t = &s->target[i];
-
-		t->device = device_of(p, &t->id, answers);
-		t->ds = t->device ? t->device->server[0] : NULL;
-	}
-}
-
-/* Spreads s, which is of the file layout type, over the data servers of its device. */
-static int find_files(
-	struct nfs4_pnfs *p, struct nfs4_segment *s, const struct nfs_fh *fh, bool *answers)
-{
-	struct nfs4_device *d = *answers ? device_of(p, &s->id, answers) : NULL;
-	int rc;
-
-	if (!d)
-		return 0;
-	rc = nfs4_segment_spread(s, fh, d->stripe, d->nstripes, d->nservers);
-	for (unsigned i = 0; i < s->nstripes; i++) {
-		s->target[i].device = d;
-		s->target[i].ds = d->server[d->stripe[i]];
-	}
-	return rc;
-}
-
-/* Finds the devices of all targets, as long as the server answers. */
-static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
-{
-	bool answers = true;
-
-	for (unsigned i = 0; i < g->segs.n && !g->error; i++) {
-		struct nfs4_segment *s = &g->segs.seg[i];
-
-		if (s->files)
-			g->error = find_files(p, s, g->fh, &answers);
-		else
-			find_flex(p, s, &answers);
-	}
-}
 
 /* The layout was malformed, or is of no use here. */
 static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
@@ -258,7 +158,7 @@ static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool c
 	int rc = ask->error;
 
 	if (!rc && !g->error && !closed)
-		find_devices(p, g);
+		nfs4_layout_devices(p->c, &p->devices, g);
 	mutex_lock(&t->lock);
 	if (!rc && ask->forgets != t->forgets)
 		rc = -EAGAIN; /* the server may have forgotten the layout, too */
@@ -384,6 +284,21 @@ static void rescue_all(struct nfs4_layouts *t)
 	nfs4_layout_rescue(&ops);
 }
 
+/* Has the devices that have changed asked for again. */
+static void doubt_changed(struct nfs4_pnfs *p)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	mutex_lock(&t->lock);
+	for (unsigned i = 0; i < t->nchanged; i++)
+		nfs4_devices_doubt(&p->devices, &t->changed[i]);
+	if (t->all_changed)
+		nfs4_devices_doubt(&p->devices, NULL);
+	t->nchanged = 0;
+	t->all_changed = false;
+	mutex_unlock(&t->lock);
+}
+
 /* Is there work that came since the last look? */
 static bool has_news_locked(struct nfs4_pnfs *p) REQUIRES(p->layouts.lock)
 {
@@ -414,6 +329,7 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 	if (!ask && !closed && p->asks.n < NFS4_LAYOUT_ASKS)
 		l = nfs4_layouts_work_locked(t);
 	mutex_unlock(&t->lock);
+	doubt_changed(p);
 	LIST_FOREACH (ds, &p->devices.servers, link)
 		nfs4_ds_give_up(ds);
 	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
@@ -637,6 +553,14 @@ uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutreca
 	struct nfs4_pnfs *p = pnfs_of(c);
 
 	return p ? nfs4_layouts_recall(&p->layouts, a) : NFS4ERR_NOMATCHING_LAYOUT;
+}
+
+void nfs4_pnfs_device_news(struct nfs4_client *c, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+
+	if (p)
+		nfs4_layouts_devices_changed(&p->layouts, a);
 }
 
 void nfs4_pnfs_forget(struct nfs4_client *c)

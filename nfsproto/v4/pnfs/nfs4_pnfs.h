@@ -17,6 +17,7 @@
  *     nfs4_device      the devices that layouts name, each with a data server
  *     nfs4_layout      the layouts of a mount, and the work of the pNFS thread
  *     nfs4_layout_ask  the LAYOUTGETs under way
+ *     nfs4_layout_devices  the devices that a new layout names
  *     nfs4_layout_io   a READ or WRITE that goes to data servers
  *     nfs4_pnfs        the pNFS thread
  *
@@ -68,6 +69,9 @@ void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o);
 struct nfs4_layout_held *nfs4_pnfs_close_along(struct nfs4_client *c, const struct nfs_open *o);
 /* nfs4_layouts_recall(). */
 uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutrecall_args *a);
+/* CB_NOTIFY_DEVICEID (RFC 8881 section 20.12): the devices are asked for again, and so are the
+ * layouts that name them. */
+void nfs4_pnfs_device_news(struct nfs4_client *c, const struct nfs4_cb_notify_deviceid_args *a);
 /* The server has lost all state; or it has revoked some. */
 void nfs4_pnfs_forget(struct nfs4_client *c);
 void nfs4_pnfs_revoked(struct nfs4_client *c);

@@ -314,6 +314,11 @@ static void put_layoutrecall(struct xdr_out *x, const void *args)
 	nfs4_put_cb_layoutrecall_args(x, args);
 }
 
+static void put_notify_deviceid(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_notify_deviceid_args(x, args);
+}
+
 static void put_notify_lock(struct xdr_out *x, const void *args)
 {
 	nfs4_put_cb_notify_lock_args(x, args);
@@ -340,6 +345,12 @@ uint32_t mean_layoutrecall(
 	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_layoutrecall_args *a)
 {
 	return call_back(s, seq, put_layoutrecall, a, NULL, NULL);
+}
+
+uint32_t mean_notify_deviceid(
+	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	return call_back(s, seq, put_notify_deviceid, a, NULL, NULL);
 }
 
 uint32_t mean_notify_lock(

@@ -335,6 +335,78 @@ static void an_error_at_a_data_server_is_survived(void **state)
 	until_written(e);
 }
 
+/* --- news of devices ----------------------------------------------------------------------- */
+
+static unsigned devices_asked(struct env *e)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&e->f->srv.lock);
+	n = e->f->srv.layouts.devices;
+	pthread_mutex_unlock(&e->f->srv.lock);
+	return n;
+}
+
+/* The data servers change places. */
+static void swap_servers(struct env *e)
+{
+	struct mean_layouts *l = &e->f->srv.layouts;
+	uint16_t port;
+
+	pthread_mutex_lock(&e->f->srv.lock);
+	port = l->port[0];
+	l->port[0] = l->port[1];
+	l->port[1] = port;
+	pthread_mutex_unlock(&e->f->srv.lock);
+}
+
+static void a_changed_device_is_asked_for_again(struct env *e, bool deleted)
+{
+	struct nfs4_cb_notify_deviceid_args a = {
+		.n = 1, .change[0] = {.deleted = deleted, .type = LAYOUT4_NFSV4_1_FILES}};
+	unsigned before;
+
+	open_file(e);
+	until_written(e);
+	before = devices_asked(e);
+	swap_servers(e);
+	assert_int_equal(mean_notify_deviceid(&e->f->srv, 1, &a), NFS4_OK);
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 1));
+	until_written(e);
+	assert_int_equal(devices_asked(e), before + 1);
+	assert_int_equal(write_at(e, 4 * UNIT, 10), 0);
+	assert_int_equal(e->ds[1].write_at, 4 * UNIT); /* the first stripe */
+}
+
+static void a_device_may_change(void **state)
+{
+	a_changed_device_is_asked_for_again(*state, false);
+}
+
+static void a_device_may_be_deleted(void **state)
+{
+	a_changed_device_is_asked_for_again(*state, true);
+}
+
+static void news_of_other_devices_change_nothing(void **state)
+{
+	struct env *e = *state;
+	struct nfs4_cb_notify_deviceid_args a = {
+		.n = 1, .change[0] = {.type = LAYOUT4_NFSV4_1_FILES, .device.id[0] = 9}};
+	unsigned gets;
+
+	open_file(e);
+	until_written(e);
+	gets = fix_count(e->f, OP_LAYOUTGET);
+	assert_int_equal(mean_notify_deviceid(&e->f->srv, 1, &a), NFS4_OK);
+	a.change[0] = (struct nfs4_device_change){.type = LAYOUT4_FLEX_FILES};
+	assert_int_equal(mean_notify_deviceid(&e->f->srv, 2, &a), NFS4_OK);
+	usleep(50000);
+	until_written(e);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), gets);
+	assert_int_equal(e->f->srv.layouts.returns, 0);
+}
+
 /* --- hostile layouts ----------------------------------------------------------------------- */
 
 /* All data goes through the metadata server. */
@@ -427,6 +499,9 @@ int main(void)
 		WITH_DS(a_metadata_server_may_be_its_own_data_server),
 		WITH_DS(data_that_the_metadata_server_does_not_see_is_written_again),
 		WITH_DS(an_error_at_a_data_server_is_survived),
+		WITH_DS(a_device_may_change),
+		WITH_DS(a_device_may_be_deleted),
+		WITH_DS(news_of_other_devices_change_nothing),
 		WITH_DS(a_stripe_index_out_of_range_is_refused),
 		WITH_DS(a_wrong_number_of_handles_is_refused),
 		WITH_DS(thousands_of_stripes_are_refused),
