@@ -116,6 +116,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	if (kind == NFS4_K_DELEG_LOCK || kind == NFS4_K_DELEG_OPEN)
 		op->ctx = &deleg;
 	layout.nios = 1;
+	ask.g.type = device.type = size & 2 ? LAYOUT4_FLEX_FILES : LAYOUT4_NFSV4_1_FILES;
 	if (kind == NFS4_K_LAYOUTCOMMIT || (kind == NFS_CLOSE && size & 1))
 		op->be.v4.layout = &layout;
 	if (kind == NFS4_K_GETDEVICEINFO)
