@@ -440,7 +440,9 @@ struct nfs_op {
 				 * append_alone() */
 				uint64_t more[2];
 				struct layout_io *parts; /* at data servers: nfs4_layout_io.c */
-				struct { /* LAYOUTCOMMIT; uncommitted: none is to be sent */
+				/* LAYOUTCOMMIT; uncommitted: none is to be sent. CLOSE: the layout
+				 * goes back with it */
+				struct {
 					struct nfs4_layout_held *layout;
 					bool uncommitted;
 				};

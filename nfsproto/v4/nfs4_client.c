@@ -194,17 +194,19 @@ static void nfs4_unmount(struct nfs_client *base)
 /* A mount that cannot use layouts works without. */
 static void begin_pnfs(struct nfs4_client *c, const struct nfs_mount_params *p)
 {
+	const uint32_t flex = 1u << LAYOUT4_FLEX_FILES, files = 1u << LAYOUT4_NFSV4_1_FILES;
 	int rc;
 
 	if (!p->pnfs)
 		return;
-	if (!(c->layout_types & 1u << LAYOUT4_FLEX_FILES)) {
-		log_always_warn("%s: %s gives no layouts of flexible files: option pnfs has no "
-				"effect",
+	if (!(c->layout_types & (flex | files))) {
+		log_always_warn("%s: %s gives no layouts of files or flexible files: option pnfs "
+				"has no effect",
 			c->srv->name, p->export);
 		return;
 	}
-	rc = nfs4_pnfs_begin(c);
+	rc = nfs4_pnfs_begin(
+		c, c->layout_types & flex ? LAYOUT4_FLEX_FILES : LAYOUT4_NFSV4_1_FILES);
 	if (rc)
 		log_always_warn("%s: no memory or no thread for pNFS (%s): option pnfs has no "
 				"effect",

@@ -187,6 +187,11 @@ static uint32_t up_layoutrecall(struct nfs4_user *u, const struct nfs4_cb_layout
 	return nfs4_pnfs_recall(nfs4_client_of(u), a);
 }
 
+static void up_notify_deviceid(struct nfs4_user *u, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	nfs4_pnfs_device_news(nfs4_client_of(u), a);
+}
+
 static void up_recall_any(struct nfs4_user *u, uint32_t keep)
 {
 	nfs4_deleg_recall_any(nfs4_client_of(u), keep);
@@ -242,6 +247,7 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.opening = up_opening,
 	.recall_any = up_recall_any,
 	.layoutrecall = up_layoutrecall,
+	.notify_deviceid = up_notify_deviceid,
 	.getattr = up_getattr,
 	.connection = up_connection,
 	.notify_lock = up_notify_lock,

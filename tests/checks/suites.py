@@ -202,6 +202,7 @@ def e2e_all():
     yield e2e_job("plain", "completion", "", limit=120)
     yield e2e_job("plain", "manifests", "", limit=120)
     if IS_ROOT:
+        yield e2e_job("plain", "gluster", "", limit=600)
         yield e2e_job("plain", "packages", "", limit=1200)
         yield e2e_job("plain", "podman", "", limit=1800)
     yield e2e_job("plain", "patience", " over tcp", limit=300, PROTO="tcp")

@@ -41,7 +41,7 @@ static void start(void)
 	nfs4_deleg_init(&c, true);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
-	nfs4_layouts_init(&layouts);
+	nfs4_layouts_init(&layouts, LAYOUT4_FLEX_FILES);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
 	c.user.stopping = srv.stopping = true; /* no request is sent */
@@ -88,16 +88,19 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_lockreq req = {.ctx = &ctx};
 	static struct nfs4_deleg deleg = {.pushing = &ctx};
 	static struct nfs4_layout_held layout = {.in = &layouts};
-	static struct nfs4_layoutget get;
-	static struct nfs4_getdeviceinfo device;
+	static struct nfs4_layout_ask ask;
+	static struct nfs4_device_info device;
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
-	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
+	struct nfs_op *op = kind < NFS4_K_SEQUENCE     ? &open.own
+			    : kind == NFS4_K_LAYOUTGET ? &ask.op
+						       : &sync.op;
 	struct nfs4_reply r;
 	struct xdr_in x;
 
 	memset(&open, 0, sizeof(open));
 	memset(&sync, 0, sizeof(sync));
+	memset(&ask, 0, sizeof(ask));
 	op->client = &c.base;
 	op->done = done;
 	op->type = type_of(kind);
@@ -113,12 +116,11 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	if (kind == NFS4_K_DELEG_LOCK || kind == NFS4_K_DELEG_OPEN)
 		op->ctx = &deleg;
 	layout.nios = 1;
-	if (kind == NFS4_K_LAYOUTCOMMIT)
+	ask.g.type = device.type = size & 2 ? LAYOUT4_FLEX_FILES : LAYOUT4_NFSV4_1_FILES;
+	if (kind == NFS4_K_LAYOUTCOMMIT || (kind == NFS_CLOSE && size & 1))
 		op->be.v4.layout = &layout;
-	if (kind == NFS4_K_LAYOUTGET)
-		sync.u.layoutget = &get;
 	if (kind == NFS4_K_GETDEVICEINFO)
-		sync.u.getdeviceinfo = &device;
+		sync.u.device = &device;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
 	if (kind == NFS_LOOKUP)
@@ -139,7 +141,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		return;
 	if (k->server_get ? !k->server_get(&srv, op, &r) : !k->get(&c, op, &r))
 		nfs4_reply_end(&r);
-	nfs4_layoutget_finish(&get);
+	nfs4_layoutget_finish(&ask.g);
 	if (kind == NFS4_K_LOCATIONS)
 		free(op->places);
 }

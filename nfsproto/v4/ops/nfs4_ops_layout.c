@@ -3,6 +3,8 @@
  *
  * nfs4_ops_layout: the kinds of op about layouts (RFC 8881 sections 18.40 to 18.44, RFC 8435).
  */
+#include "nfsproto/v4/ops/nfs4_ops_layout.h"
+
 #include <errno.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
@@ -15,9 +17,9 @@
 
 void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget *g = &container_of(op, struct nfs4_layout_ask, op)->g;
 	struct nfs4_layoutget_args a = {
-		.type = LAYOUT4_FLEX_FILES,
+		.type = g->type,
 		.iomode = g->writes ? LAYOUTIOMODE4_RW : LAYOUTIOMODE4_READ,
 		.length = NFS4_LENGTH_EOF,
 		.stateid = g->more ? g->stateid : nfs4_open_stateid(op, g->open),
@@ -32,7 +34,7 @@ void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 enum nfs_outcome nfs4_get_op_layoutget(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_layoutget *g = container_of(op, struct nfs4_sync, op)->u.layoutget;
+	struct nfs4_layoutget *g = &container_of(op, struct nfs4_layout_ask, op)->g;
 	struct nfs4_layoutget_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
@@ -48,12 +50,12 @@ enum nfs_outcome nfs4_get_op_layoutget(
 
 void nfs4_put_op_getdeviceinfo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	const struct nfs4_getdeviceinfo *g =
-		container_of(op, struct nfs4_sync, op)->u.getdeviceinfo;
+	const struct nfs4_device_info *i = container_of(op, struct nfs4_sync, op)->u.device;
 	struct nfs4_getdeviceinfo_args a = {
-		.device = g->info.id,
-		.type = LAYOUT4_FLEX_FILES,
+		.device = i->id,
+		.type = i->type,
 		.maxcount = BODY_MAX,
+		.notify = nfs4_bits(NOTIFY_DEVICEID4_CHANGE, NOTIFY_DEVICEID4_DELETE, -1),
 	};
 
 	nfs4_put_getdeviceinfo_args(k->x, &a);
@@ -63,7 +65,7 @@ void nfs4_put_op_getdeviceinfo(struct nfs4_client *c, struct nfs_op *op, struct 
 enum nfs_outcome nfs4_get_op_getdeviceinfo(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
-	struct nfs4_getdeviceinfo *g = container_of(op, struct nfs4_sync, op)->u.getdeviceinfo;
+	struct nfs4_device_info *i = container_of(op, struct nfs4_sync, op)->u.device;
 	struct nfs4_getdeviceinfo_res res;
 	int rc = nfs4_reply_op(r, OP_GETDEVICEINFO);
 
@@ -71,20 +73,21 @@ enum nfs_outcome nfs4_get_op_getdeviceinfo(
 		return nfs4_outcome(op, rc);
 	if (nfs4_get_getdeviceinfo_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
-	if (res.type == LAYOUT4_FLEX_FILES)
-		nfs4_device_told(&g->info, &res.body, g->rdma);
+	if (res.type == i->type)
+		nfs4_device_told(i, &res.body);
 	else
-		g->info.error = -EBADMSG;
+		i->error = -EBADMSG;
 	return NFS_DONE;
 }
 
-/* The report of r's errors in buf, of RETURN_MAX bytes; empty if there are none. */
-static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint8_t *buf)
+/* The report of r's errors in buf, of RETURN_MAX bytes; empty if there are none, or if layouts of
+ * that type have no report. */
+static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint32_t type, uint8_t *buf)
 {
 	struct nfs4_ff_return ff = {.nerrors = r->nerrors};
 	struct xdr_out x;
 
-	if (!r->nerrors)
+	if (!r->nerrors || type != LAYOUT4_FLEX_FILES)
 		return (struct nfs4_opaque){.len = 0};
 	for (unsigned i = 0; i < r->nerrors; i++)
 		ff.error[i] = (struct nfs4_layouterror_args){
@@ -99,17 +102,31 @@ static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint8_t *buf
 	return (struct nfs4_opaque){.data = buf, .len = xdr_out_ok(&x) ? (uint32_t)x.len : 0};
 }
 
+void nfs4_put_layout_back(struct nfs4_client *c, struct nfs4_comp *k, const struct nfs4_stateid *id)
+{
+	struct nfs4_layoutreturn_args a = {
+		.type = nfs4_pnfs_type(c),
+		.iomode = LAYOUTIOMODE4_ANY,
+		.what = LAYOUTRETURN4_FILE,
+		.length = NFS4_LENGTH_EOF,
+		.stateid = *id,
+	};
+
+	nfs4_put_layoutreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_LAYOUTRETURN, 0);
+}
+
 void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_layoutreturn *r = container_of(op, struct nfs4_sync, op)->u.layoutreturn;
 	uint8_t body[RETURN_MAX];
 	struct nfs4_layoutreturn_args a = {
-		.type = LAYOUT4_FLEX_FILES,
+		.type = nfs4_pnfs_type(c),
 		.iomode = LAYOUTIOMODE4_ANY,
 		.what = r->fh ? LAYOUTRETURN4_FILE : LAYOUTRETURN4_ALL,
 		.length = NFS4_LENGTH_EOF,
 		.stateid = r->stateid,
-		.body = report(r, body),
+		.body = report(r, nfs4_pnfs_type(c), body),
 	};
 
 	nfs4_comp_putfh(k, r->fh ? r->fh : &c->base.root);
@@ -130,6 +147,15 @@ enum nfs_outcome nfs4_get_op_layoutreturn(
 	return nfs_failed(op, nfs4_get_layoutreturn_res(r->x, NFS4_OK, &res));
 }
 
+/* Does LAYOUTCOMMIT tell the offset of the last byte written, for the size of the file? Data of the
+ * file layout type was written FILE_SYNC, and so with the size (RFC 8881 section 18.32.3). An
+ * offset would be of no use there, and does harm: Ganesha over GlusterFS cuts the file to that size
+ * if another WRITE to a data server has just extended the file. */
+static bool tells_offset(struct nfs4_client *c)
+{
+	return nfs4_pnfs_type(c) == LAYOUT4_FLEX_FILES;
+}
+
 void nfs4_put_op_layoutcommit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	uint64_t offset = op->u.write.offset;
@@ -137,9 +163,9 @@ void nfs4_put_op_layoutcommit(struct nfs4_client *c, struct nfs_op *op, struct n
 		.offset = offset,
 		.length = op->u.write.from.len,
 		.stateid = nfs4_layout_stateid(op->be.v4.layout),
-		.wrote = true,
+		.wrote = tells_offset(c),
 		.last = offset + op->u.write.from.len - 1,
-		.type = LAYOUT4_FLEX_FILES,
+		.type = nfs4_pnfs_type(c),
 	};
 
 	nfs4_comp_putfh(k, &op->u.write.fh);
@@ -165,6 +191,9 @@ enum nfs_outcome nfs4_get_op_layoutcommit(
 	if (rc)
 		return nfs4_layout_uncommitted(c, op, NFS4_OK);
 	rc = nfs4_reply_data_attr_behind(r, &op->u.write.attr);
+	if (!rc && !op->be.v4.uncommitted && !tells_offset(c) && op->u.write.attr.have &&
+		op->u.write.attr.size < op->u.write.offset + op->u.write.from.len)
+		return nfs4_layout_unseen(c, op);
 	/* a WRITE at a data server may count as a change, too, beside LAYOUTCOMMIT */
 	op->u.write.attr.counted = false;
 	return nfs4_outcome(op, rc);

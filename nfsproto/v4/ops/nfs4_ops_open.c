@@ -31,8 +31,12 @@
 #include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/ops/nfs4_ops_attr.h"
 #include "nfsproto/v4/ops/nfs4_ops_dir.h"
+#include "nfsproto/v4/ops/nfs4_ops_layout.h"
+#include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/log.h"
+
+#define OLD_TRIES 8u /* of a LAYOUTRETURN, as stateids change */
 
 /* Attributes not to be set by an exclusive create: the server may keep the verifier in the times
  * (RFC 8881 18.16.3), or names the permitted attributes by suppattr_exclcreat. A SETATTR afterwards
@@ -373,6 +377,48 @@ static bool brings_attr(const struct nfs_op *op)
 	return op->be.v4.kind == NFS_CLOSE && op->be.v4.open->fh.len > 0;
 }
 
+/* LAYOUTRETURN in front of CLOSE, if the layout of the file is to go back by now. */
+static void put_layout(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_stateid id;
+
+	if (!op->be.v4.layout)
+		op->be.v4.layout = nfs4_pnfs_close_along(c, op->be.v4.open);
+	if (op->be.v4.layout && !nfs4_layout_close_stateid(op->be.v4.layout, &id)) {
+		nfs4_layout_closed(op->be.v4.layout, true);
+		op->be.v4.layout = NULL;
+	}
+	if (op->be.v4.layout)
+		nfs4_put_layout_back(c, k, &id);
+}
+
+/* LAYOUTRETURN of the layout of op was answered: rc as nfs4_reply_op(). True: go on to CLOSE, else
+ * *out. */
+static bool get_layout(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
+{
+	struct nfs4_layoutreturn_res res;
+	int rc = nfs4_reply_op(r, OP_LAYOUTRETURN);
+
+	if (!rc)
+		rc = nfs4_get_layoutreturn_res(r->x, NFS4_OK, &res);
+	*out = nfs4_outcome(op, rc);
+	if (rc < 0 || rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE)
+		return false;
+	/* a recall has taken a seqid meanwhile */
+	if (rc == NFS4ERR_OLD_STATEID && nfs4_task_may_stray(op, OLD_TRIES)) {
+		*out = NFS_AGAIN;
+		return false;
+	}
+	if (rc)
+		log_ctrl("%s: LAYOUTRETURN with CLOSE: %s", c->srv->name,
+			nfs4_status_name((uint32_t)rc));
+	nfs4_layout_closed(op->be.v4.layout, !rc);
+	op->be.v4.layout = NULL;
+	*out = NFS_AGAIN; /* CLOSE alone */
+	return !rc;
+}
+
 void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs_open *o = op->be.v4.open;
@@ -389,6 +435,8 @@ void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 			nfs4_comp_lookup(k, &o->own.u.open.name);
 	}
 	op->call.patient = o->patient;
+	if (brings_attr(op))
+		put_layout(c, op, k);
 	nfs4_put_close_args(k->x, &a);
 	nfs4_comp_count(k, OP_CLOSE, 0);
 	if (brings_attr(op))
@@ -399,8 +447,11 @@ enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, str
 {
 	const struct nfs_open *o = op->be.v4.open;
 	struct nfs4_stateid_res res;
+	enum nfs_outcome out;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
+	if (!rc && brings_attr(op) && op->be.v4.layout && !get_layout(c, op, r, &out))
+		return out;
 	if (!rc && o->fh.len == 0 && o->own.u.open.name.len > 0)
 		rc = nfs4_reply_op(r, OP_LOOKUP);
 	if (!rc)

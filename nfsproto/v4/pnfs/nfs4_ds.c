@@ -59,13 +59,15 @@ bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum r
 
 /* --- the connection ------------------------------------------------------------------------ */
 
-struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n, unsigned minor)
+struct nfs4_ds *nfs4_ds_new(
+	const struct nfs4_ds_place *place, unsigned n, unsigned minor, bool same_client)
 {
 	struct nfs4_ds *ds = calloc(1, sizeof(*ds));
 
 	if (!ds)
 		return NULL;
 	ds->minor = minor;
+	ds->same_client = same_client;
 	ds->nplaces = n < NFS4_DS_PLACES ? n : NFS4_DS_PLACES;
 	memcpy(ds->place, place, ds->nplaces * sizeof(*place));
 	memcpy(ds->name, place[0].name, sizeof(ds->name));
@@ -155,6 +157,13 @@ static bool connect_v3(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
 	return rpc;
 }
 
+/* Is the server connected to that place? */
+static bool is_at(const struct nfs4_server *srv, const struct nfs4_ds_place *p)
+{
+	return srv->rp.proto == p->proto && srv->rp.peer_len == p->len &&
+	       !memcmp(&srv->rp.peer, &p->ss, p->len);
+}
+
 static bool connect_v4(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
 	const struct nfs4_ds_common *common, struct err *e)
 {
@@ -184,7 +193,11 @@ static bool connect_v4(struct nfs4_ds *ds, const struct nfs4_ds_place *p,
 
 	inet_ntop(p->ss.ss_family, is_v6 ? (const void *)&in6->sin6_addr : &in->sin_addr, host,
 		sizeof(host));
-	v4 = nfs4_ds_v4_new(&m, common->kinds, common->news, common->ctx, e);
+	if (ds->same_client && is_at(common->metadata, p))
+		v4 = nfs4_ds_v4_join(common->metadata, common->news, common->ctx, e);
+	else
+		v4 = nfs4_ds_v4_new(&m, common->kinds, ds->same_client ? common->metadata : NULL,
+			common->news, common->ctx, e);
 	atomic_store_explicit(&ds->v4, v4, memory_order_release); /* as above */
 	return v4;
 }

@@ -6,6 +6,10 @@
  *
  *     NEW --connected--> UP <--> LOST (the transport connects again, with growing pauses)
  *
+ * A data server of the file layout type is reached as the metadata server's client: with the same
+ * co_ownerid and verifier (RFC 8881 section 13.1). If the data server is the metadata server, its
+ * session serves for both.
+ *
  * A call waits for no connection. A call at a data server that is not UP ends at once, and so do
  * all calls under way when the connection is lost, or when a call has no answer within
  * NFS4_DS_TIMEO_MS. The metadata server can carry each of them out.
@@ -45,6 +49,7 @@ struct nfs4_ds_common {
 	struct rpc_client_params rp; /* of their connections */
 	struct rpc_cred cred;	     /* of sessions */
 	const struct nfs4_kind *kinds;
+	struct nfs4_server *metadata;
 	void (*news)(void *ctx); /* the owner is to call nfs4_ds_give_up(); any thread */
 	void *ctx;
 };
@@ -52,7 +57,8 @@ struct nfs4_ds_common {
 struct nfs4_ds {
 	LIST_ENTRY(nfs4_ds) link; /* the owner's */
 	/* constant */
-	unsigned minor; /* of NFSv4; 0: NFSv3 */
+	unsigned minor;	  /* of NFSv4; 0: NFSv3 */
+	bool same_client; /* as that of the metadata server */
 	unsigned nplaces;
 	struct nfs4_ds_place place[NFS4_DS_PLACES];
 
@@ -73,8 +79,9 @@ struct nfs4_ds {
 };
 
 /* A data server with these n places, at least one; not connected. minor: 1 or 2 of NFSv4, or 0:
- * NFSv3. NULL: no memory. */
-struct nfs4_ds *nfs4_ds_new(const struct nfs4_ds_place *place, unsigned n, unsigned minor);
+ * NFSv3. same_client: of the file layout type. NULL: no memory. */
+struct nfs4_ds *nfs4_ds_new(
+	const struct nfs4_ds_place *place, unsigned n, unsigned minor, bool same_client);
 /* Ends the calls under way and the connection. Not from done. Accepts NULL, returns NULL. */
 struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds);
 /* Connects ds, which is NEW. Blocks for some seconds; with NFSv3 at most until common->rp.abort_fd

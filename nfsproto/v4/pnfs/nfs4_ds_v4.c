@@ -166,8 +166,66 @@ static const struct nfs4_upcalls upcalls = {
 
 /* --- beginning and end --------------------------------------------------------------------- */
 
+static void begin(
+	struct nfs4_ds_v4 *ds, struct nfs4_server *srv, void (*news)(void *ctx), void *ctx)
+{
+	ds->srv = srv;
+	ds->news = news;
+	ds->ctx = ctx;
+	ds->user.up = &upcalls;
+	ds->user.soft = true;
+	ds->user.soft_ms = PATIENCE_MS;
+}
+
+/* The user joins; a loss before that is seen here. */
+static void join(struct nfs4_ds_v4 *ds)
+{
+	nfs4_user_join(ds->srv, &ds->user);
+	atomic_store(&ds->lost, !rpc_client_is_up(ds->srv->conn[0].rpc));
+}
+
+struct nfs4_ds_v4 *nfs4_ds_v4_join(
+	struct nfs4_server *metadata, void (*news)(void *ctx), void *ctx, struct err *e)
+{
+	struct nfs4_ds_v4 *ds = calloc(1, sizeof(*ds));
+
+	if (!ds) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	begin(ds, metadata, news, ctx);
+	join(ds);
+	return ds;
+}
+
+/* Is srv, at another address, the metadata server itself? */
+static bool is_same_server(const struct nfs4_server *srv, const struct nfs4_server *metadata)
+{
+	return srv->clientid == metadata->clientid && srv->owner_minor == metadata->owner_minor &&
+	       !strcmp(srv->major_id, metadata->major_id);
+}
+
+/* Connects ds, which has a server with the identity of a new client, or that of `metadata`. */
+static int start(struct nfs4_ds_v4 *ds, const struct nfs_mount_params *p,
+	const struct nfs4_server *metadata, struct err *e)
+{
+	struct nfs4_server *srv = ds->srv;
+	int rc;
+
+	srv->roles = EXCHGID4_FLAG_USE_PNFS_DS;
+	if (metadata) {
+		memcpy(srv->owner, metadata->owner, sizeof(srv->owner));
+		memcpy(srv->verf, metadata->verf, sizeof(srv->verf));
+	}
+	rc = nfs4_server_start(srv, p, e);
+	if (rc || !metadata || srv->roles_given & EXCHGID4_FLAG_USE_PNFS_DS)
+		return rc;
+	err_set(e, ERR_INTERNAL, "is no data server (EXCHANGE_ID)");
+	return -1;
+}
+
 struct nfs4_ds_v4 *nfs4_ds_v4_new(const struct nfs_mount_params *p, const struct nfs4_kind *kinds,
-	void (*news)(void *ctx), void *ctx, struct err *e)
+	struct nfs4_server *metadata, void (*news)(void *ctx), void *ctx, struct err *e)
 {
 	struct nfs4_ds_v4 *ds = calloc(1, sizeof(*ds));
 	struct nfs4_server *srv = ds ? nfs4_server_new(p, kinds) : NULL;
@@ -177,22 +235,20 @@ struct nfs4_ds_v4 *nfs4_ds_v4_new(const struct nfs_mount_params *p, const struct
 		free(ds);
 		return NULL;
 	}
-	srv->roles = EXCHGID4_FLAG_USE_PNFS_DS;
-	ds->srv = srv;
-	ds->news = news;
-	ds->ctx = ctx;
-	ds->user.up = &upcalls;
-	ds->user.soft = true;
-	ds->user.soft_ms = PATIENCE_MS;
-	if (nfs4_server_start(srv, p, e)) {
+	begin(ds, srv, news, ctx);
+	if (start(ds, p, metadata, e)) {
 		nfs4_server_unref(srv);
 		free(ds);
 		return NULL;
 	}
-	nfs4_user_join(srv, &ds->user);
+	if (metadata && is_same_server(srv, metadata)) {
+		srv->have_clientid = false; /* the metadata server's, which stays */
+		nfs4_server_unref(srv);
+		free(ds);
+		return nfs4_ds_v4_join(metadata, news, ctx, e);
+	}
+	join(ds);
 	nfs4_server_unref(srv);
-	/* a loss before the user had joined */
-	atomic_store(&ds->lost, !rpc_client_is_up(srv->conn[0].rpc));
 	return ds;
 }
 

@@ -16,8 +16,9 @@
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-void nfs4_layouts_init(struct nfs4_layouts *t)
+void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 {
+	t->type = type;
 	mutex_init(&t->lock);
 	clock_cond_init(&t->wake);
 	for (unsigned i = 0; i < NFS4_LAYOUT_BUCKETS; i++)
@@ -25,7 +26,8 @@ void nfs4_layouts_init(struct nfs4_layouts *t)
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
 	t->n = t->forgets = 0;
-	t->closed = t->poked = false;
+	t->closed = t->poked = t->all_changed = false;
+	t->nchanged = 0;
 }
 
 static void drop_segments(struct nfs4_segments *s)
@@ -291,7 +293,7 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT;
 
 	mutex_lock(&t->lock);
-	if (a->type != LAYOUT4_FLEX_FILES)
+	if (a->type != t->type)
 		; /* of another type: there is none */
 	else if (a->recall == LAYOUTRECALL4_FILE)
 		status = recall_file_locked(t, a);
@@ -301,7 +303,13 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 	return status;
 }
 
-void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
+/* Is l fit to go back with CLOSE? */
+static bool may_go_along_locked(const struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	return l->held && !l->busy && !l->queued && !l->nios && !l->nerrors;
+}
+
+void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh, bool local)
 {
 	struct nfs4_layout_held *l;
 
@@ -309,9 +317,49 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	l = nfs4_layout_find_locked(t, fh);
 	if (l) {
 		l->closes++;
-		if (l->return_on_close)
+		if (l->return_on_close && (local || !may_go_along_locked(l)))
 			drop_locked(l, false);
 	}
+	mutex_unlock(&t->lock);
+}
+
+struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const struct nfs_fh *fh)
+{
+	struct nfs4_layout_held *l;
+
+	mutex_lock(&t->lock);
+	l = t->closed ? NULL : nfs4_layout_find_locked(t, fh);
+	if (l && l->return_on_close && may_go_along_locked(l)) {
+		l->held = false;
+		l->going = true;
+		l->busy = true; /* the pNFS thread leaves l alone */
+	} else {
+		l = NULL;
+	}
+	mutex_unlock(&t->lock);
+	return l;
+}
+
+bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+{
+	struct nfs4_layouts *t = l->in;
+	bool known;
+
+	mutex_lock(&t->lock);
+	known = !l->forgotten;
+	*id = l->stateid;
+	mutex_unlock(&t->lock);
+	return known;
+}
+
+void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned)
+{
+	struct nfs4_layouts *t = l->in;
+
+	mutex_lock(&t->lock);
+	if (returned)
+		nfs4_layout_gone_locked(l, 0);
+	nfs4_layout_done_locked(l);
 	mutex_unlock(&t->lock);
 }
 
@@ -349,6 +397,50 @@ bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until)
 		none &= !l->held && !l->going && !l->busy && !l->nios && TAILQ_EMPTY(&l->waiting);
 	mutex_unlock(&t->lock);
 	return none;
+}
+
+static bool segments_name(const struct nfs4_segments *s, const struct nfs4_deviceid *id)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct nfs4_segment *seg = &s->seg[i];
+
+		if (seg->files && !memcmp(&seg->id, id, sizeof(*id)))
+			return true;
+		for (unsigned n = 0; n < seg->nmirrors * seg->nstripes; n++)
+			if (!memcmp(&seg->target[n].id, id, sizeof(*id)))
+				return true;
+	}
+	return false;
+}
+
+static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_deviceid *id)
+	REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l;
+
+	if (t->nchanged < NFS4_DEVICES_KEPT)
+		t->changed[t->nchanged++] = *id;
+	else
+		t->all_changed = true;
+	TAILQ_FOREACH (l, &t->ages, age)
+		if (l->held && (segments_name(&l->reads, id) || segments_name(&l->writes, id)))
+			drop_locked(l, false);
+}
+
+void nfs4_layouts_devices_changed(
+	struct nfs4_layouts *t, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	mutex_lock(&t->lock);
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->change[i].type == t->type)
+			device_changed_locked(t, &a->change[i].device);
+	if (a->more) {
+		t->all_changed = true;
+		drop_all_locked(t, false);
+	}
+	t->poked = true;
+	pthread_cond_signal(&t->wake);
+	mutex_unlock(&t->lock);
 }
 
 /* --- for the pNFS thread ------------------------------------------------------------------- */
@@ -452,7 +544,7 @@ void nfs4_layoutget_told(struct nfs4_layoutget *g, const struct nfs4_layoutget_r
 	g->stateid = r->stateid;
 	g->return_on_close = r->return_on_close;
 	for (uint32_t i = 0; i < r->n && s->n < NFS4_LAYOUT_SEGMENTS && !g->error; i++) {
-		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i]);
+		g->error = nfs4_segment_init(&s->seg[s->n], &r->layout[i], g->type);
 		if (!g->error) {
 			s->n++;
 			g->error = is_wrong(g) ? -EBADMSG : 0;

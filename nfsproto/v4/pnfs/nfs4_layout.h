@@ -8,6 +8,9 @@
  *       ^                       |                                                   |
  *       |<-- refused: a pause --/             <--LAYOUTRETURN, no I/O under way-----/
  *
+ * A layout that the server wants back with the last close goes in the COMPOUND of that CLOSE, in
+ * front of CLOSE: behind it the server knows the layout no more (RFC 8881 section 18.44.3).
+ *
  * I/O uses a held layout. Large I/O wants one, and so does small I/O after the first few of a file:
  * a small file is not worth a LAYOUTGET. While a layout is wanted, small I/O goes through the
  * metadata server, and large I/O waits for the answer to LAYOUTGET. A held layout to read may be
@@ -52,6 +55,7 @@ struct nfs4_layoutget;
 struct nfs4_layouts {
 	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
 		ACQUIRED_BEFORE(LOCK_OF(struct nfs4_slots, lock));
+	uint32_t type;	     /* constant: layouttype4 */
 	pthread_cond_t wake; /* of the pNFS thread */
 	GUARDED_BY(lock) LIST_HEAD(, nfs4_layout_held) bucket[NFS4_LAYOUT_BUCKETS];
 	GUARDED_BY(lock) TAILQ_HEAD(nfs4_layout_ages, nfs4_layout_held) ages;
@@ -60,7 +64,11 @@ struct nfs4_layouts {
 	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
 	uint64_t rest_ns GUARDED_BY(lock); /* no layout is used or wanted before */
 	bool poked GUARDED_BY(lock);	   /* a data server has news */
-	bool closed GUARDED_BY(lock);	   /* no layout is used or wanted any more */
+	/* devices that have changed; with all_changed any may have */
+	struct nfs4_deviceid changed[NFS4_DEVICES_KEPT] GUARDED_BY(lock);
+	unsigned nchanged GUARDED_BY(lock);
+	bool all_changed GUARDED_BY(lock);
+	bool closed GUARDED_BY(lock); /* no layout is used or wanted any more */
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
@@ -77,7 +85,7 @@ struct nfs4_layout_held {
 	TAILQ_ENTRY(nfs4_layout_held) age GUARDED_BY(NFS4_LAYOUTS_LOCK);  /* oldest use first */
 	TAILQ_ENTRY(nfs4_layout_held) work GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if queued */
 	bool queued GUARDED_BY(NFS4_LAYOUTS_LOCK);
-	bool busy GUARDED_BY(NFS4_LAYOUTS_LOCK); /* the pNFS thread makes a call about it */
+	bool busy GUARDED_BY(NFS4_LAYOUTS_LOCK); /* a call about it is under way */
 	bool held GUARDED_BY(NFS4_LAYOUTS_LOCK), going GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	bool forgotten GUARDED_BY(NFS4_LAYOUTS_LOCK); /* by the server */
 	/* wanted: the open through which to ask, with a reference; and for writing? */
@@ -102,7 +110,8 @@ struct nfs4_layout_held {
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
 };
 
-void nfs4_layouts_init(struct nfs4_layouts *t);
+/* type: the layouttype4 of all layouts, LAYOUT4_FLEX_FILES or LAYOUT4_NFSV4_1_FILES. */
+void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type);
 /* No I/O is under way, and the pNFS thread has ended. */
 void nfs4_layouts_finish(struct nfs4_layouts *t);
 /* Has the pNFS thread look at the data servers. Any thread. */
@@ -135,9 +144,21 @@ struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l) EXCLUDES(NFS
  * NFS4ERR_NOMATCHING_LAYOUT: there are none; NFS4ERR_DELAY: one may be on its way. */
 uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
 	EXCLUDES(t->lock);
-/* The file is about to be closed, for the last time: its layout goes if the server has asked for
- * that. */
-void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
+/* The file is about to be closed, for the last time. A layout that the server wants back then goes
+ * along with CLOSE (nfs4_layouts_close_along()). If I/O is under way, or no CLOSE is sent (local),
+ * the layout goes alone. */
+void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh, bool local)
+	EXCLUDES(t->lock);
+/* The layout of fh that is to go back in the COMPOUND of the last CLOSE, or NULL. The caller has it
+ * until nfs4_layout_closed(). */
+struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const struct nfs_fh *fh)
+	EXCLUDES(t->lock);
+/* The stateid of l, which is to go back with CLOSE. False: the server has forgotten the layout. */
+bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+	EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* The CLOSE is over for l. returned: the server has l back, or has forgotten l. Else the pNFS
+ * thread returns l. */
+void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned) EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* Is the layout of fh one that goes at the last close? */
 bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
 /* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left, and
@@ -145,6 +166,11 @@ bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh)
 bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
+
+/* Notes that the devices have changed, for the pNFS thread. The layouts that name them go, and with
+ * `more` all layouts. */
+void nfs4_layouts_devices_changed(
+	struct nfs4_layouts *t, const struct nfs4_cb_notify_deviceid_args *a) EXCLUDES(t->lock);
 
 /* --- for the pNFS thread ------------------------------------------------------------------- */
 
@@ -168,6 +194,7 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 struct nfs4_layoutget {
 	/* in */
 	const struct nfs_fh *fh;
+	uint32_t type; /* layouttype4 */
 	struct nfs_open *open;
 	bool writes;
 	bool more;		     /* in: stateid is that of the layout that is held */

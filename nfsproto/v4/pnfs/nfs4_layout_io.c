@@ -17,7 +17,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define OLD_TRIES 8u /* of a LAYOUTCOMMIT, as stateids change */
+#define OLD_TRIES    8u /* of a LAYOUTCOMMIT, as stateids change */
+#define UNSEEN_TRIES 4u /* of a LAYOUTCOMMIT, as the size comes to be known */
 
 struct part {
 	struct nfs4_ds_io io;
@@ -32,7 +33,8 @@ struct layout_io {
 	bool commits; /* a segment wants LAYOUTCOMMIT */
 	uint64_t offset;
 	const struct seg_list *data;
-	atomic_uint left; /* parts under way, and one until all are started */
+	struct nfs4_stateid stateid; /* for data servers of the file layout type */
+	atomic_uint left;	     /* parts under way, and one until all are started */
 	unsigned n, room;
 	struct part *part;
 };
@@ -45,7 +47,8 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	const struct nfs4_device *d = t->device;
 	struct part *p;
 
-	if (!d || !nfs4_ds_is_up(d->ds) || d->version >= t->nfh || (!t->numeric && !d->tight))
+	if (!d || !t->ds || !nfs4_ds_is_up(t->ds) || d->version >= t->nfh ||
+		(!t->numeric && !d->tight))
 		return false;
 	if (x->n == x->room) {
 		unsigned room = x->room ? 2 * x->room : 1;
@@ -59,14 +62,14 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	}
 	p = &x->part[x->n++];
 	memset(p, 0, sizeof(*p));
-	p->io.ds = d->ds;
+	p->io.ds = t->ds;
 	p->device = t->id;
 	p->alone = s->nstripes == 1;
 	p->io.write = x->writes;
-	p->io.offset = x->offset + at;
+	p->io.offset = nfs4_segment_place(s, x->offset + at);
 	p->io.data = seg_list_cut(x->data, at, len);
 	p->io.fh = t->fh[d->version];
-	p->io.stateid = t->stateid;
+	p->io.stateid = s->files ? x->stateid : t->stateid;
 	p->io.cred =
 		d->tight ? x->op->cred
 			 : (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = t->uid, .gid = t->gid};
@@ -85,10 +88,12 @@ static uint32_t call_size(const struct nfs4_target *t, bool writes)
 static uint32_t add_piece_locked(struct layout_io *x, const struct nfs4_segment *s, uint32_t at,
 	uint32_t len) REQUIRES(NFS4_LAYOUTS_LOCK)
 {
-	unsigned stripe = nfs4_segment_piece(s, x->offset + at, &len);
+	unsigned stripe = s->target ? nfs4_segment_piece(s, x->offset + at, &len) : 0;
 	unsigned most = x->writes && s->flags & FF_FLAGS_WRITE_ONE_MIRROR ? 1 : s->nmirrors;
 	unsigned added = 0;
 
+	if (!s->target) /* its device is of no use */
+		return 0;
 	for (unsigned m = 0; m < s->nmirrors; m++) {
 		uint32_t one = call_size(nfs4_segment_target(s, m, stripe), x->writes);
 
@@ -308,6 +313,8 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 
 	if (!x)
 		return false;
+	if (t->type == LAYOUT4_NFSV4_1_FILES)
+		x->stateid = nfs4_io_stateid(c, op, nfs_op_open(op));
 	mutex_lock(&t->lock);
 	x->layout =
 		nfs4_layout_for_locked(t, nfs_op_open(op), x->writes, nfs_links_large(op), &wanted);
@@ -384,6 +391,22 @@ void nfs4_layout_io_over(struct nfs_op *op)
 {
 	if (op->be.v4.kind == NFS4_K_LAYOUTCOMMIT && op->be.v4.layout)
 		nfs4_layout_io_ended(op->be.v4.layout);
+	else if (op->be.v4.kind == NFS_CLOSE && op->be.v4.layout)
+		nfs4_layout_closed(op->be.v4.layout, false);
+	else
+		return;
+	op->be.v4.layout = NULL;
+}
+
+/* Writes the data of op through the metadata server. */
+static enum nfs_outcome write_again(struct nfs4_client *c, struct nfs_op *op, const char *why)
+{
+	log_warn("%s: LAYOUTCOMMIT failed: %s: the data is written through the metadata server",
+		c->srv->name, why);
+	nfs4_layout_drop(op->be.v4.layout);
+	nfs4_layout_io_over(op);
+	op->be.v4.kind = NFS_WRITE;
+	return NFS_AGAIN;
 }
 
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status)
@@ -391,13 +414,14 @@ enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *o
 	/* another LAYOUTGET, or a recall, has taken a seqid meanwhile */
 	if (status == NFS4ERR_OLD_STATEID && nfs4_task_may_stray(op, OLD_TRIES))
 		return NFS_AGAIN;
-	log_warn("%s: LAYOUTCOMMIT failed: %s: the data is written through the metadata server",
-		c->srv->name, status ? nfs4_status_name(status) : "a malformed answer");
-	nfs4_layout_drop(op->be.v4.layout);
-	nfs4_layout_io_over(op);
-	op->be.v4.layout = NULL;
-	op->be.v4.kind = NFS_WRITE;
-	return NFS_AGAIN;
+	return write_again(c, op, status ? nfs4_status_name(status) : "a malformed answer");
+}
+
+enum nfs_outcome nfs4_layout_unseen(struct nfs4_client *c, struct nfs_op *op)
+{
+	if (nfs4_task_may_stray(op, UNSEEN_TRIES))
+		return NFS_AGAIN;
+	return write_again(c, op, "the metadata server does not see the file's new size");
 }
 
 void nfs4_layout_rescue(struct nfs4_stranded *ops)

@@ -39,7 +39,11 @@ void nfs4_layout_io_cancel(struct nfs4_layouts *t, struct nfs4_client *c, struct
 /* LAYOUTCOMMIT of op was answered with status, or with nothing readable (0): the data is written
  * through the metadata server. Returns as nfs4_upcalls.failed. */
 enum nfs_outcome nfs4_layout_uncommitted(struct nfs4_client *c, struct nfs_op *op, uint32_t status);
-/* op, which has LAYOUTCOMMIT behind it or before it, ends. */
+/* LAYOUTCOMMIT of op has succeeded, but the metadata server does not know the size of the file that
+ * the WRITE has made: once more, then the same. */
+enum nfs_outcome nfs4_layout_unseen(struct nfs4_client *c, struct nfs_op *op);
+/* op, which has LAYOUTCOMMIT behind it or before it, ends; so does a CLOSE, perhaps with a layout.
+ */
 void nfs4_layout_io_over(struct nfs_op *op);
 /* Sends the ops that waited in a layout through the metadata server. */
 void nfs4_layout_rescue(struct nfs4_stranded *ops);

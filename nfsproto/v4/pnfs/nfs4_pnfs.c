@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
@@ -35,52 +36,15 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 	return ms < most ? ms : most;
 }
 
-/* --- devices ------------------------------------------------------------------------------- */
-
-/* The device with that ID, asked for if need be; NULL: of no use now. *answers false: the server
- * did not answer. */
-static struct nfs4_device *device_of(
-	struct nfs4_pnfs *p, const struct nfs4_deviceid *id, bool *answers)
-{
-	struct nfs4_getdeviceinfo g = {
-		.rdma = p->common.rp.proto == RPC_IWARP ? RPC_IWARP : RPC_RDMA};
-	struct nfs4_device *d = nfs4_devices_find(&p->devices, id);
-	struct nfs4_sync s;
-	int rc;
-
-	if (d)
-		return d;
-	g.info.id = *id;
-	s.u.getdeviceinfo = &g;
-	rc = nfs4_mount_run(p->c, &s, NFS4_K_GETDEVICEINFO, CALL_MS);
-	if (rc) {
-		log_warn("%s: GETDEVICEINFO failed: %s", p->c->srv->name,
-			s.status ? nfs4_status_name(s.status) : strerror(-rc));
-		*answers = s.status != NFS4_OK;
-		return NULL;
-	}
-	if (g.info.error) {
-		log_warn("%s: a device of a layout %s: its data goes through the metadata server",
-			p->c->srv->name,
-			g.info.error == -EBADMSG ? "is malformed (server bug)"
-						 : "has no address over tcp or rdma, or no version "
-						   "of NFS that is spoken here");
-		return NULL;
-	}
-	d = nfs4_devices_add(&p->devices, &g.info);
-	if (!d)
-		log_warn("%s: too many devices of layouts: the rest goes through the metadata "
-			 "server",
-			p->c->srv->name);
-	return d;
-}
+/* --- data servers -------------------------------------------------------------------------- */
 
 /* Has the statistics show the connection of ds. */
 static void show(struct nfs4_pnfs *p, struct nfs4_ds *ds)
 {
 	unsigned n = atomic_load(&p->more.n);
 
-	if (n == NFS_MORE_MAX)
+	/* the metadata server's own connection is shown already */
+	if (n == NFS_MORE_MAX || nfs4_ds_rpc(ds) == p->c->srv->conn[0].rpc)
 		return;
 	p->more.rpc[n] = nfs4_ds_rpc(ds);
 	/* release: a thread that sees n sees the connection */
@@ -116,38 +80,23 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 
 /* --- LAYOUTGET ----------------------------------------------------------------------------- */
 
-/* Finds the devices of all targets, as long as the server answers. */
-static void find_devices(struct nfs4_pnfs *p, struct nfs4_layoutget *g)
-{
-	bool answers = true;
-
-	for (unsigned i = 0; i < g->segs.n; i++) {
-		const struct nfs4_segment *s = &g->segs.seg[i];
-
-		for (unsigned t = 0; t < s->nmirrors * s->nstripes; t++)
-			if (answers)
-				s->target[t].device = device_of(p, &s->target[t].id, &answers);
-	}
-}
-
 /* The layout was malformed, or is of no use here. */
 static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
 {
 	log_warn("%s: %s: the file's data goes through the metadata server", p->c->srv->name,
-		error == -EBADMSG ? "a layout is malformed, or its segments overlap: server bug"
-		: error == -EOPNOTSUPP ? "a layout is of another type than flexible files, or has "
-					 "too many data servers"
+		error == -EBADMSG ? "a layout is malformed, or of another type than asked for, or "
+				    "its segments overlap: server bug"
+		: error == -EOPNOTSUPP ? "a layout has too many data servers"
 				       : strerror(-error));
 	return error == -EOPNOTSUPP ? NEVER_MS : LATE_MS;
 }
 
 /* The pause after a LAYOUTGET that was refused. */
-static unsigned refused_ms(
-	struct nfs4_pnfs *p, const struct nfs4_sync *s, int error, unsigned refusals)
+static unsigned refused_ms(struct nfs4_pnfs *p, uint32_t status, int error, unsigned refusals)
 {
 	log_ctrl("%s: LAYOUTGET: %s", p->c->srv->name,
-		s->status ? nfs4_status_name(s->status) : strerror(-error));
-	switch (s->status) {
+		status ? nfs4_status_name(status) : strerror(-error));
+	switch (status) {
 	case NFS4ERR_LAYOUTUNAVAILABLE:
 	case NFS4ERR_UNKNOWN_LAYOUTTYPE:
 	case NFS4ERR_NOTSUPP:
@@ -184,45 +133,61 @@ static void take_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g, un
 	l->going = true;
 }
 
-static void get_layout(
-	struct nfs4_pnfs *p, struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
+/* The work on l is done, until more comes. */
+static void leave(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = &p->layouts;
-	struct nfs4_layoutget *g = calloc(1, sizeof(*g));
-	struct nfs4_sync s = {.status = 0};
-	unsigned closes, forgets, pause_ms = 0;
-	int rc = -ENOMEM;
+	struct nfs4_stranded ops;
 
+	TAILQ_INIT(&ops);
 	mutex_lock(&t->lock);
-	closes = l->closes;
-	forgets = t->forgets;
-	if (g)
-		*g = (struct nfs4_layoutget){.fh = &l->fh,
-			.open = o,
-			.writes = writes,
-			.more = l->held,
-			.stateid = l->stateid};
+	if (!l->want)
+		TAILQ_CONCAT(&ops, &l->waiting, link);
+	nfs4_layout_done_locked(l);
 	mutex_unlock(&t->lock);
-	s.u.layoutget = g;
-	if (g)
-		rc = nfs4_open_run(p->c, o, &s, NFS4_K_LAYOUTGET, CALL_MS);
-	if (!rc && !g->error)
-		find_devices(p, g);
+	nfs4_layout_go_on(t, p->c, &ops);
+}
+
+/* Takes the answer to a LAYOUTGET. */
+static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool closed)
+{
+	struct nfs4_layouts *t = &p->layouts;
+	struct nfs4_layout_held *l = ask->l;
+	struct nfs4_layoutget *g = &ask->g;
+	unsigned pause_ms = 0;
+	int rc = ask->error;
+
+	if (!rc && !g->error && !closed)
+		nfs4_layout_devices(p->c, &p->devices, g);
 	mutex_lock(&t->lock);
-	if (!rc && forgets != t->forgets)
+	if (!rc && ask->forgets != t->forgets)
 		rc = -EAGAIN; /* the server may have forgotten the layout, too */
 	else if (!rc)
-		take_locked(l, g, closes);
+		take_locked(l, g, ask->closes);
 	if (rc)
-		pause_ms = refused_ms(p, &s, rc, l->refusals++);
+		pause_ms = refused_ms(p, ask->status, rc, l->refusals++);
 	else if (g->error)
 		pause_ms = unusable_ms(p, g->error);
 	if (pause_ms)
 		l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 	mutex_unlock(&t->lock);
-	if (g)
-		nfs4_layoutget_finish(g);
-	free(g);
+	nfs4_layout_ask_free(ask);
+	leave(p, l);
+}
+
+/* Asks for l through o, with a reference. False: no memory. */
+static bool ask_for(
+	struct nfs4_pnfs *p, struct nfs4_layout_held *l, struct nfs_open *o, bool writes)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	if (!nfs4_layout_ask(&p->asks, p->c, l, o, writes))
+		return true;
+	nfs4_open_unref(o);
+	mutex_lock(&t->lock);
+	l->again_ns = clock_ns() + SOON_MS * NFS4_MSEC;
+	mutex_unlock(&t->lock);
+	return false;
 }
 
 /* --- LAYOUTRETURN -------------------------------------------------------------------------- */
@@ -292,7 +257,6 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	struct nfs4_layouts *t = &p->layouts;
 	struct nfs_open *o;
 	bool going, writes = false;
-	struct nfs4_stranded ops;
 
 	mutex_lock(&t->lock);
 	going = l->going && l->nios == 0;
@@ -300,17 +264,8 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	mutex_unlock(&t->lock);
 	if (going)
 		return_layout(p, l);
-	else if (o)
-		get_layout(p, l, o, writes);
-	if (o)
-		nfs4_open_unref(o);
-	TAILQ_INIT(&ops);
-	mutex_lock(&t->lock);
-	if (!l->want)
-		TAILQ_CONCAT(&ops, &l->waiting, link);
-	nfs4_layout_done_locked(l);
-	mutex_unlock(&t->lock);
-	nfs4_layout_go_on(t, p->c, &ops);
+	if (!o || !ask_for(p, l, o, writes))
+		leave(p, l);
 }
 
 /* The layouts are closed, so no more ops come to wait in them. */
@@ -329,6 +284,62 @@ static void rescue_all(struct nfs4_layouts *t)
 	nfs4_layout_rescue(&ops);
 }
 
+/* Has the devices that have changed asked for again. */
+static void doubt_changed(struct nfs4_pnfs *p)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	mutex_lock(&t->lock);
+	for (unsigned i = 0; i < t->nchanged; i++)
+		nfs4_devices_doubt(&p->devices, &t->changed[i]);
+	if (t->all_changed)
+		nfs4_devices_doubt(&p->devices, NULL);
+	t->nchanged = 0;
+	t->all_changed = false;
+	mutex_unlock(&t->lock);
+}
+
+/* Is there work that came since the last look? */
+static bool has_news_locked(struct nfs4_pnfs *p) REQUIRES(p->layouts.lock)
+{
+	struct nfs4_layouts *t = &p->layouts;
+
+	if (t->poked || !TAILQ_EMPTY(&p->asks.answered))
+		return true;
+	if (t->closed)
+		return !p->asks.n;
+	return p->asks.n < NFS4_LAYOUT_ASKS && !TAILQ_EMPTY(&t->queue);
+}
+
+/* Does one thing, if there is one to do. False: *next is when to look again. */
+static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
+{
+	struct nfs4_layouts *t = &p->layouts;
+	struct nfs4_layout_held *l = NULL;
+	struct nfs4_layout_ask *ask;
+	uint64_t now = clock_ns();
+	struct nfs4_ds *ds;
+	bool closed;
+
+	*next = now + IDLE_NS;
+	mutex_lock(&t->lock);
+	t->poked = false;
+	closed = t->closed;
+	ask = nfs4_layout_asks_take_locked(&p->asks);
+	if (!ask && !closed && p->asks.n < NFS4_LAYOUT_ASKS)
+		l = nfs4_layouts_work_locked(t);
+	mutex_unlock(&t->lock);
+	doubt_changed(p);
+	LIST_FOREACH (ds, &p->devices.servers, link)
+		nfs4_ds_give_up(ds);
+	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
+	if (ask)
+		take_answer(p, ask, closed);
+	else if (l)
+		work_on(p, l);
+	return ask || l || (!closed && connect_one(p, now, next));
+}
+
 static void *pnfs_main(void *arg)
 {
 	struct nfs4_pnfs *p = arg;
@@ -336,20 +347,14 @@ static void *pnfs_main(void *arg)
 	struct nfs4_ds *ds;
 
 	mutex_lock(&t->lock);
-	while (!t->closed) {
-		struct nfs4_layout_held *l = nfs4_layouts_work_locked(t);
-		uint64_t now = clock_ns(), next = now + IDLE_NS;
+	while (!t->closed || p->asks.n) {
+		uint64_t next;
 		bool more;
 
-		t->poked = false;
 		mutex_unlock(&t->lock);
-		LIST_FOREACH (ds, &p->devices.servers, link)
-			nfs4_ds_give_up(ds);
-		if (l)
-			work_on(p, l);
-		more = l || connect_one(p, now, &next);
+		more = do_one(p, &next);
 		mutex_lock(&t->lock);
-		if (!more && !t->closed && !t->poked && TAILQ_EMPTY(&t->queue))
+		if (!more && !has_news_locked(p))
 			nfs4_state_wait_locked(&t->wake, &t->lock, next);
 	}
 	mutex_unlock(&t->lock);
@@ -374,7 +379,7 @@ static void ds_news(void *ctx)
 	nfs4_layouts_poke(&p->layouts);
 }
 
-int nfs4_pnfs_begin(struct nfs4_client *c)
+int nfs4_pnfs_begin(struct nfs4_client *c, uint32_t type)
 {
 	struct nfs4_pnfs *p = calloc(1, sizeof(*p));
 	int rc;
@@ -392,6 +397,7 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 		.rp = c->srv->rp,
 		.cred = c->cred,
 		.kinds = c->srv->kinds,
+		.metadata = c->srv,
 		.news = ds_news,
 		.ctx = p,
 	};
@@ -401,7 +407,8 @@ int nfs4_pnfs_begin(struct nfs4_client *c)
 	p->common.rp.cb_service = NULL;
 	p->common.rp.cb_prog = 0;
 	p->common.rp.abort_fd = p->abort_fd;
-	nfs4_layouts_init(&p->layouts);
+	nfs4_layouts_init(&p->layouts, type);
+	nfs4_layout_asks_init(&p->asks, &p->layouts);
 	nfs4_devices_init(&p->devices);
 	rc = pthread_create(&p->thread, NULL, pnfs_main, p);
 	if (rc) {
@@ -458,8 +465,9 @@ void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 	uint64_t now = clock_ns();
 	struct nfs4_sync s;
 
-	if (!p)
+	if (!p || p->ended)
 		return;
+	p->ended = true;
 	nfs4_pnfs_stop(c);
 	join(p, until);
 	atomic_store(&c->base.more, NULL);
@@ -485,6 +493,13 @@ void nfs4_pnfs_free(struct nfs4_client *c)
 
 /* --- for a mount that may use pNFS or not -------------------------------------------------- */
 
+uint32_t nfs4_pnfs_type(struct nfs4_client *c)
+{
+	const struct nfs4_pnfs *p = pnfs_of(c);
+
+	return p ? p->layouts.type : LAYOUT4_FLEX_FILES;
+}
+
 bool nfs4_pnfs_io(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs4_pnfs *p = pnfs_of(c);
@@ -500,20 +515,37 @@ void nfs4_pnfs_cancel(struct nfs4_client *c, struct nfs_op *op)
 		nfs4_layout_io_cancel(&p->layouts, c, op);
 }
 
-void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
+/* Is o the last open of its file? *local: the server does not know o. */
+static bool is_last_open(struct nfs4_client *c, const struct nfs_open *o, bool *local)
 {
-	struct nfs4_pnfs *p = pnfs_of(c);
 	const struct nfs_open *other;
 
-	if (!p || !nfs4_layouts_close_matters(&p->layouts, &o->fh))
-		return;
 	mutex_lock(&c->lock);
 	TAILQ_FOREACH (other, &c->opens, link)
 		if (other != o && !other->close_wanted && nfs_fh_equal(&other->fh, &o->fh))
 			break;
+	*local = o->local;
 	mutex_unlock(&c->lock);
-	if (!other)
-		nfs4_layouts_closing(&p->layouts, &o->fh);
+	return !other;
+}
+
+void nfs4_pnfs_closing(struct nfs4_client *c, const struct nfs_open *o)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+	bool local;
+
+	if (p && nfs4_layouts_close_matters(&p->layouts, &o->fh) && is_last_open(c, o, &local))
+		nfs4_layouts_closing(&p->layouts, &o->fh, local);
+}
+
+struct nfs4_layout_held *nfs4_pnfs_close_along(struct nfs4_client *c, const struct nfs_open *o)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+	bool local;
+
+	if (!p || !nfs4_layouts_close_matters(&p->layouts, &o->fh) || !is_last_open(c, o, &local))
+		return NULL;
+	return nfs4_layouts_close_along(&p->layouts, &o->fh);
 }
 
 uint32_t nfs4_pnfs_recall(struct nfs4_client *c, const struct nfs4_cb_layoutrecall_args *a)
@@ -528,6 +560,14 @@ bool nfs4_pnfs_settle(struct nfs4_client *c)
 	struct nfs4_pnfs *p = pnfs_of(c);
 
 	return !p || nfs4_layouts_rest(&p->layouts, clock_ns() + NFS4_SEC);
+}
+
+void nfs4_pnfs_device_news(struct nfs4_client *c, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	struct nfs4_pnfs *p = pnfs_of(c);
+
+	if (p)
+		nfs4_layouts_devices_changed(&p->layouts, a);
 }
 
 void nfs4_pnfs_forget(struct nfs4_client *c)

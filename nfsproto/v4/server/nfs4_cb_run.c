@@ -172,6 +172,17 @@ static uint32_t cb_layoutrecall(struct cb_run *run, const struct nfs4_cb_layoutr
 	return status;
 }
 
+static uint32_t cb_notify_deviceid(struct cb_run *run, const struct nfs4_cb_notify_deviceid_args *a)
+	REQUIRES(run->cb->lock)
+{
+	struct nfs4_user *u;
+
+	TAILQ_FOREACH (u, &run->srv->users, link)
+		if (u->up->notify_deviceid)
+			u->up->notify_deviceid(u, a);
+	return NFS4_OK;
+}
+
 /* Executes one operation and puts the result; returns the status. */
 static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
 	REQUIRES(run->cb->lock)
@@ -195,6 +206,8 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = cb_recall_any(run, &a->u.recall_any);
 	else if (a->op == OP_CB_LAYOUTRECALL && (run->srv->roles & EXCHGID4_FLAG_USE_PNFS_MDS))
 		status = cb_layoutrecall(run, &a->u.layoutrecall);
+	else if (a->op == OP_CB_NOTIFY_DEVICEID && (run->srv->roles & EXCHGID4_FLAG_USE_PNFS_MDS))
+		status = cb_notify_deviceid(run, &a->u.notify_deviceid);
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			u->up->notify_lock(u, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);

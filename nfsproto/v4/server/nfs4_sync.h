@@ -17,8 +17,7 @@
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
 
 struct nfs4_deleg;
-struct nfs4_getdeviceinfo;
-struct nfs4_layoutget;
+struct nfs4_device_info;
 struct nfs4_layoutreturn;
 struct nfs4_lockctx;
 struct nfs4_replicas;
@@ -75,9 +74,8 @@ struct nfs4_sync {
 			uint32_t code[32];
 		} test;
 		struct nfs4_stateid free_id;
-		/* nfs4_layout.h, nfs4_pnfs.h */
-		struct nfs4_layoutget *layoutget;
-		struct nfs4_getdeviceinfo *getdeviceinfo;
+		/* nfs4_device.h, nfs4_layout.h */
+		struct nfs4_device_info *device;
 		const struct nfs4_layoutreturn *layoutreturn;
 	} u;
 };

@@ -60,7 +60,7 @@ struct nfs4_upcalls {
 	 * the user takes it. */
 	bool (*recall)(struct nfs4_user *u, const struct nfs_fh *fh,
 		const struct nfs4_stateid *stateid, bool unseen);
-	/* Is an OPEN under way that may bring a delegation? May be NULL, as the next five may. */
+	/* Is an OPEN under way that may bring a delegation? May be NULL, as the next six may. */
 	bool (*opening)(struct nfs4_user *u);
 	/* The attributes of fh, if this user has a write delegation of fh. NFS4_OK; NFS4ERR_DELAY:
 	 * unknown now; NFS4ERR_BADHANDLE: no such delegation here. */
@@ -71,6 +71,8 @@ struct nfs4_upcalls {
 	/* Layouts are recalled: NFS4_OK; NFS4ERR_DELAY: one may be on its way to this user;
 	 * NFS4ERR_NOMATCHING_LAYOUT: there are none here. */
 	uint32_t (*layoutrecall)(struct nfs4_user *u, const struct nfs4_cb_layoutrecall_args *a);
+	/* Devices of layouts have changed, or are gone. */
+	void (*notify_deviceid)(struct nfs4_user *u, const struct nfs4_cb_notify_deviceid_args *a);
 	/* recall has returned true. */
 	void (*recalled)(struct nfs4_user *u, const struct nfs_fh *fh);
 	/* News of the connection: no callback, but reported in the same way. */

@@ -48,7 +48,7 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.change = s->change,
 	};
 	a.change_attr_type = s->change_type;
-	a.layout_types = s->layouts.gives ? 1u << LAYOUT4_FLEX_FILES : 0;
+	a.layout_types = s->layouts.gives ? 1u << mean_layout_type(&s->layouts) : 0;
 	if (s->info_len) {
 		nfs4_bit_set(&a.supported, FATTR4_FS_LOCATIONS_INFO);
 		nfs4_bit_set(&a.mask, FATTR4_FS_LOCATIONS_INFO);
@@ -206,7 +206,8 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 
 static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 {
-	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 ||
+	r->s->io_stateid = *id;
+	return r->s->knows_all || memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 ||
 	       memcmp(id, &nfs4_stateid_current, sizeof(*id)) == 0 || find_open(r->s, id) >= 0 ||
 	       mean_lock_known(&r->s->locks, id) || mean_deleg_judge(&r->s->delegs, id) == NFS4_OK;
 }

@@ -101,9 +101,16 @@ struct mean_srv {
 	bool verf_in_times;   /* of an exclusive create */
 	uint32_t change_type; /* change_attr_type4; of NFSv4.2 */
 
+	bool no_data_server; /* EXCHANGE_ID says so */
+	bool knows_all;	     /* a data server, for which each stateid is good */
+
 	/* record of the calls: */
-	unsigned count[80]; /* operations executed */
-	uint32_t uid[80];   /* user of the last such operation */
+	/* of the last EXCHANGE_ID */
+	uint32_t roles_asked, client_owner_len;
+	uint8_t client_verf[NFS4_VERIFIER_SIZE], client_owner[160];
+	struct nfs4_stateid io_stateid; /* of the last READ or WRITE */
+	unsigned count[80];		/* operations executed */
+	uint32_t uid[80];		/* user of the last such operation */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
 	unsigned early; /* OPENs other than reclaims, before RECLAIM_COMPLETE */
@@ -180,6 +187,10 @@ uint32_t mean_cb_getattr(struct mean_srv *s, uint32_t seq, const struct nfs_fh *
 /* The same with CB_LAYOUTRECALL. */
 uint32_t mean_layoutrecall(
 	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_layoutrecall_args *a);
+
+/* The same with CB_NOTIFY_DEVICEID. */
+uint32_t mean_notify_deviceid(
+	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_notify_deviceid_args *a);
 
 /* The same with CB_NOTIFY_LOCK. */
 uint32_t mean_notify_lock(

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-static uint32_t do_exchange_id(struct run *r)
+static uint32_t do_exchange_id(struct run *r, const struct nfs4_exchange_id_args *a)
 {
 	struct mean_srv *s = r->s;
 	const char *name = s->name ? s->name : "mean";
@@ -26,6 +26,13 @@ static uint32_t do_exchange_id(struct run *r)
 		.protect = s->protect,
 	};
 
+	s->roles_asked = a->flags;
+	if (!s->no_data_server)
+		res.flags |= a->flags & EXCHGID4_FLAG_USE_PNFS_DS;
+	memcpy(s->client_verf, a->verf, sizeof(s->client_verf));
+	s->client_owner_len =
+		a->ownerid.len < sizeof(s->client_owner) ? a->ownerid.len : sizeof(s->client_owner);
+	memcpy(s->client_owner, a->ownerid.data, s->client_owner_len);
 	if (s->nclients && s->create_seq) {
 		res.flags |= EXCHGID4_FLAG_CONFIRMED_R;
 		res.sequenceid = 0; /* says nothing */
@@ -192,7 +199,7 @@ uint32_t mean_session_op(struct run *r, const struct nfs4_args *a)
 
 	switch (a->op) {
 	case OP_EXCHANGE_ID:
-		return do_exchange_id(r);
+		return do_exchange_id(r, &a->u.exchange_id);
 	case OP_CREATE_SESSION:
 		return do_create_session(r, &a->u.create_session);
 	case OP_SEQUENCE:
@@ -359,6 +366,11 @@ static void put_layoutrecall(struct xdr_out *x, const void *args)
 	nfs4_put_cb_layoutrecall_args(x, args);
 }
 
+static void put_notify_deviceid(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_notify_deviceid_args(x, args);
+}
+
 static void put_notify_lock(struct xdr_out *x, const void *args)
 {
 	nfs4_put_cb_notify_lock_args(x, args);
@@ -385,6 +397,12 @@ uint32_t mean_layoutrecall(
 	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_layoutrecall_args *a)
 {
 	return call_back(s, seq, put_layoutrecall, a, NULL, NULL);
+}
+
+uint32_t mean_notify_deviceid(
+	struct mean_srv *s, uint32_t seq, const struct nfs4_cb_notify_deviceid_args *a)
+{
+	return call_back(s, seq, put_notify_deviceid, a, NULL, NULL);
 }
 
 uint32_t mean_notify_lock(

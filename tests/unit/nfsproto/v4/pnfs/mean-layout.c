@@ -5,10 +5,17 @@
  */
 #include "tests/unit/nfsproto/v4/pnfs/mean-layout.h"
 
+#include "nfsproto/wire/nfs4_files.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define BODY_MAX 8192u
+
+uint32_t mean_layout_type(const struct mean_layouts *l)
+{
+	return l->files ? LAYOUT4_NFSV4_1_FILES : LAYOUT4_FLEX_FILES;
+}
 
 struct nfs4_stateid mean_layout_id(const struct mean_layouts *l)
 {
@@ -21,6 +28,27 @@ static uint32_t judge(const struct mean_layouts *l, const struct nfs4_stateid *i
 		id->seqid > l->seqid)
 		return NFS4ERR_BAD_STATEID;
 	return id->seqid && id->seqid < l->seqid ? NFS4ERR_OLD_STATEID : NFS4_OK;
+}
+
+static struct nfs4_opaque put_files_body(const struct mean_layouts *l, uint8_t *buf)
+{
+	const struct nfs_fh fh = {.len = 2, .data = "F0"};
+	struct nfs4_files_layout f = {
+		.dense = l->dense,
+		.unit = (uint32_t)l->unit,
+		.first_stripe = l->first_stripe,
+		.nfh = l->nfh,
+	};
+	uint8_t fhs[1024];
+	struct xdr_out x;
+
+	xdr_out_init(&x, fhs, sizeof(fhs));
+	for (unsigned i = 0; i < l->nfh; i++)
+		nfs4_put_fh(&x, &fh);
+	f.fh = (struct nfs4_opaque){.data = fhs, .len = (uint32_t)x.len};
+	xdr_out_init(&x, buf, BODY_MAX);
+	nfs4_put_files_layout(&x, &f);
+	return (struct nfs4_opaque){.data = buf, .len = (uint32_t)x.len - (l->malformed ? 4 : 0)};
 }
 
 static struct nfs4_opaque put_body(const struct mean_layouts *l, uint8_t *buf)
@@ -70,8 +98,8 @@ static uint32_t do_get(
 	r.stateid = mean_layout_id(l);
 	r.layout[0] = (struct nfs4_layout){.length = NFS4_LENGTH_EOF,
 		.iomode = iomode,
-		.type = LAYOUT4_FLEX_FILES,
-		.body = put_body(l, body)};
+		.type = mean_layout_type(l),
+		.body = l->files ? put_files_body(l, body) : put_body(l, body)};
 	if (l->second) {
 		r.n = 2;
 		r.layout[1] = r.layout[0];
@@ -82,12 +110,19 @@ static uint32_t do_get(
 	return NFS4_OK;
 }
 
-static uint32_t do_device(
-	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_getdeviceinfo_args *a)
+static struct nfs4_netaddr address_of(const struct mean_layouts *l, unsigned i, char addr[64])
 {
-	uint16_t port = l->port[a->device.id[0] % MEAN_DEVICES];
+	uint16_t port = l->port[i % MEAN_DEVICES];
 	const char *netid = l->netid ? l->netid : "tcp";
 	const char *host = l->host ? l->host : "127.0.0.1";
+	int n = snprintf(addr, 64, "%s.%u.%u", host, port >> 8, port & 255);
+
+	return (struct nfs4_netaddr){
+		.netid = {netid, (uint32_t)strlen(netid)}, .addr = {addr, (uint32_t)n}};
+}
+
+static void put_flex_device(const struct mean_layouts *l, struct xdr_out *x, unsigned i)
+{
 	struct nfs4_ff_device d = {
 		.addrs = {.n = 1},
 		.nversions = 1,
@@ -97,17 +132,48 @@ static uint32_t do_device(
 			.rsize = 1 << 20,
 			.wsize = 1 << 20},
 	};
-	struct nfs4_getdeviceinfo_res r = {.type = LAYOUT4_FLEX_FILES};
-	uint8_t body[1024];
 	char addr[64];
+
+	d.addrs.addr[0] = address_of(l, i, addr);
+	nfs4_put_ff_device(x, &d);
+}
+
+static void put_files_device(const struct mean_layouts *l, struct xdr_out *x)
+{
+	struct nfs4_files_device d = {.nstripes = l->nstripes, .nservers = l->nservers};
+	static uint8_t stripes[4 * NFS4_STRIPES_MAX];
+	static uint8_t servers[64 * NFS4_SERVERS_MAX];
+	struct xdr_out s, m;
+	char addr[64];
+
+	xdr_out_init(&s, stripes, sizeof(stripes));
+	for (unsigned i = 0; i < l->nstripes; i++)
+		xdr_put_u32(&s, i % l->nservers);
+	xdr_out_init(&m, servers, sizeof(servers));
+	for (unsigned i = 0; i < l->nservers; i++) {
+		struct nfs4_multipath one = {.n = 1};
+
+		one.addr[0] = address_of(l, i, addr);
+		nfs4_put_multipath(&m, &one);
+	}
+	d.stripe = (struct nfs4_opaque){.data = stripes, .len = (uint32_t)s.len};
+	d.server = (struct nfs4_opaque){.data = servers, .len = (uint32_t)m.len};
+	nfs4_put_files_device(x, &d);
+}
+
+static uint32_t do_device(
+	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_getdeviceinfo_args *a)
+{
+	struct nfs4_getdeviceinfo_res r = {.type = mean_layout_type(l)};
+	static uint8_t body[16384];
 	struct xdr_out b;
-	int n = snprintf(addr, sizeof(addr), "%s.%u.%u", host, port >> 8, port & 255);
 
 	l->devices++;
-	d.addrs.addr[0] = (struct nfs4_netaddr){
-		.netid = {netid, (uint32_t)strlen(netid)}, .addr = {addr, (uint32_t)n}};
 	xdr_out_init(&b, body, sizeof(body));
-	nfs4_put_ff_device(&b, &d);
+	if (l->files)
+		put_files_device(l, &b);
+	else
+		put_flex_device(l, &b, a->device.id[0]);
 	r.body = (struct nfs4_opaque){
 		.data = body, .len = (uint32_t)b.len - (l->bad_device ? 4 : 0)};
 	nfs4_put_getdeviceinfo_res(x, NFS4_OK, &r);
@@ -126,7 +192,10 @@ static uint32_t do_commit(struct mean_layouts *l, struct xdr_out *x,
 		return status;
 	}
 	l->commits++;
+	l->offsets += a->wrote;
 	l->last = a->last;
+	if (l->files && l->data_size > *size)
+		*size = l->data_size;
 	if (r.resized)
 		*size = a->last + 1;
 	r.size = *size;

@@ -17,6 +17,12 @@
 struct mean_layouts {
 	/* orders of the test */
 	bool gives; /* EXCHANGE_ID and fs_layout_types tell of layouts */
+	bool files; /* of the file layout type; unit, nstripes, port and these five count: */
+	bool dense;
+	uint32_t first_stripe;
+	unsigned nfh;	    /* handles, "F0" each; not dense: 0 for none */
+	unsigned nservers;  /* in the device; stripe i is at data server i modulo nservers */
+	uint64_t data_size; /* the size of the file as the data servers know it */
 	uint64_t unit;
 	uint32_t nmirrors, nstripes; /* device number mirror * nstripes + stripe */
 	uint32_t flags;
@@ -34,11 +40,13 @@ struct mean_layouts {
 	/* record of the calls */
 	bool held;
 	uint32_t seqid;
+	unsigned offsets; /* LAYOUTCOMMITs that told the last offset */
 	unsigned gets, returns, returns_all, commits, devices, errors;
 	uint32_t error; /* the status of the last error reported by LAYOUTRETURN */
 	uint64_t last;	/* of the last LAYOUTCOMMIT */
 };
 
+uint32_t mean_layout_type(const struct mean_layouts *l);
 struct nfs4_stateid mean_layout_id(const struct mean_layouts *l);
 /* Carries one operation out and puts the whole result. *size: of the file. Returns the status. */
 uint32_t mean_layout_op(

@@ -18,7 +18,7 @@ static int setup(void **state)
 {
 	struct nfs4_layouts *t = malloc(sizeof(*t));
 
-	nfs4_layouts_init(t);
+	nfs4_layouts_init(t, LAYOUT4_FLEX_FILES);
 	*state = t;
 	return 0;
 }

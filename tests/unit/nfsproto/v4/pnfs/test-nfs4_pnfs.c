@@ -787,6 +787,7 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 
 	struct nfs_open *other;
 	struct nfs_fh fh;
+	unsigned calls;
 
 	e->f->srv.layouts.return_on_close = true;
 	open_file(e, O_RDWR);
@@ -795,8 +796,119 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 	assert_int_equal(fix_close(e->f, other), 0);
 	usleep(50000);
 	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 0);
+	calls = fix_count(e->f, OP_SEQUENCE);
 	assert_int_equal(fix_close(e->f, e->open), 0);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 1);
+	assert_int_equal(fix_count(e->f, OP_SEQUENCE), calls + 1);
+	/* the file has a layout again at once */
+	e->open = fix_open(e->f, O_RDWR, &e->fh);
+	calls = fix_count(e->f, OP_WRITE);
+	assert_int_equal(write_at(e, 0, 100000), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), calls);
+}
+
+/* The file is closed, whatever becomes of its layout. */
+static void closes_though(struct env *e, uint32_t status, unsigned calls)
+{
+	unsigned closes, before;
+
+	e->f->srv.layouts.return_on_close = true;
+	open_file(e, O_RDWR);
+	until_written(e);
+	fix_fails(e->f, OP_LAYOUTRETURN, status, 1);
+	closes = fix_count(e->f, OP_CLOSE);
+	before = fix_count(e->f, OP_SEQUENCE);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	assert_int_equal(fix_count(e->f, OP_CLOSE), closes + 1);
 	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 1));
+	assert_int_equal(fix_count(e->f, OP_SEQUENCE), before + calls);
+	fix_unmount_clean(e->f);
+	assert_int_equal(count_layouts(e, &e->f->srv.layouts.returns), 1);
+}
+
+static void a_recall_beside_a_close_costs_a_second_attempt(void **state)
+{
+	closes_though(*state, NFS4ERR_OLD_STATEID, 2);
+}
+
+static void a_layout_that_does_not_go_back_with_close_goes_alone(void **state)
+{
+	closes_though(*state, NFS4ERR_SERVERFAULT, 3);
+}
+
+#define FILES 8
+
+/* Opens FILES files, and has a large READ of each wait for its layout at a server that holds them
+ * all back. */
+static void all_ask(
+	struct env *e, struct nfs_open **open, struct mem_buf *buf, struct nfs_op *op, sem_t *sem)
+{
+	pthread_mutex_lock(&e->f->srv.lock);
+	e->f->srv.hold_op = OP_LAYOUTGET;
+	pthread_mutex_unlock(&e->f->srv.lock);
+	for (unsigned i = 0; i < FILES; i++) {
+		struct nfs_op by_handle = {.type = NFS_OPEN};
+
+		by_handle.u.open.dir = (struct nfs_fh){.len = 2, .data = "F"};
+		by_handle.u.open.dir.data[1] = (uint8_t)('1' + i);
+		by_handle.u.open.flags = O_RDONLY;
+		assert_int_equal(fix_run(e->f, &by_handle), 0);
+		open[i] = by_handle.u.open.open;
+		op[i] = (struct nfs_op){.type = NFS_READ};
+		op[i].u.read.open = open[i];
+		op[i].u.read.fh = by_handle.u.open.fh;
+		op[i].u.read.to = seg_list_of_buf(buf, 0, 50000);
+		fix_start(e->f, &op[i], &sem[i]);
+	}
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.nheld, FILES));
+}
+
+static void layouts_of_many_files_are_asked_for_at_once(void **state)
+{
+	struct env *e = *state;
+	struct nfs_open *open[FILES];
+	struct nfs_op op[FILES];
+	sem_t sem[FILES];
+	struct mem_buf *buf;
+	unsigned reads;
+
+	open_file(e, O_RDONLY);
+	until_direct(e, 0);
+	buf = mem_buf_get(e->f->pool, 50000);
+	all_ask(e, open, buf, op, sem);
+	reads = fix_count(e->f, OP_READ);
+	mean_release(&e->f->srv);
+	for (unsigned i = 0; i < FILES; i++) {
+		assert_true(fix_ends_within(&sem[i], PATIENCE_MS));
+		assert_int_equal(op[i].error, 0);
+		assert_int_equal(op[i].u.read.count, 50000);
+		assert_int_equal(fix_close(e->f, open[i]), 0);
+	}
+	assert_int_equal(fix_count(e->f, OP_READ), reads);
+	mem_buf_unref(buf);
+}
+
+/* The server vanishes for good in the middle of the pNFS thread's calls. */
+static void unmounting_waits_for_no_lost_server(void **state)
+{
+	struct env *e = *state;
+	struct nfs_open *open[FILES];
+	struct nfs_op op[FILES];
+	sem_t sem[FILES];
+	struct mem_buf *buf;
+	uint64_t before;
+
+	fix_mount_root(e->f);
+	buf = mem_buf_get(e->f->pool, 50000);
+	all_ask(e, open, buf, op, sem);
+	mean_release(&e->f->srv);
+	e->f->srv.server = rpc_server_free(e->f->srv.server);
+	before = fix_now_ms();
+	e->f->nfs = nfs_client_free(e->f->nfs);
+	assert_true(fix_now_ms() - before < 9000);
+	for (unsigned i = 0; i < FILES; i++)
+		assert_true(fix_ends_within(&sem[i], PATIENCE_MS));
+	mem_buf_unref(buf);
 }
 
 /* The server falls silent in the middle of the pNFS thread's call. */
@@ -1045,6 +1157,10 @@ int main(void)
 		WITH_DS(data_that_cannot_be_committed_is_written_again),
 		WITH_DS(a_restarted_server_has_no_layouts),
 		WITH_DS(a_layout_goes_back_at_close_if_the_server_wants_that),
+		WITH_DS(a_recall_beside_a_close_costs_a_second_attempt),
+		WITH_DS(a_layout_that_does_not_go_back_with_close_goes_alone),
+		WITH_DS(layouts_of_many_files_are_asked_for_at_once),
+		WITH_DS(unmounting_waits_for_no_lost_server),
 		WITH_DS(unmounting_waits_for_no_silent_server),
 		WITH_DS(a_malformed_layout_is_not_used),
 		WITH_DS(segments_that_overlap_are_not_used),
