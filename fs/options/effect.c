@@ -30,6 +30,7 @@ static int check_survive(const struct options *o, struct err *e)
 		o->vers_major == 3	       ? "vers=3"
 		: o->pnfs		       ? "pnfs"
 		: o->migration		       ? "migration"
+		: o->replication	       ? "replication"
 		: o->delay_connect	       ? "delay_connect"
 		: option_given(o, "referrals") ? "referrals"
 		: option_given(o, "delegations") && o->delegations != NFS_DELEGATIONS_NONE

@@ -18,6 +18,7 @@
 
 void nfs4_layout_asks_init(struct nfs4_layout_asks *a, struct nfs4_layouts *t)
 {
+	mutex_alone(&t->lock); /* no other thread knows of the layouts yet */
 	a->t = t;
 	a->n = 0;
 	TAILQ_INIT(&a->started);
