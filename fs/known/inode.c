@@ -109,6 +109,7 @@ static struct inode *inode_new(
 	mutex_init(&ino->lock);
 	filedata_init(&ino->data);
 	written_init(&ino->written, &ino->fh, &ino->data);
+	ino->ledger = t->ledger;
 	if (t->ledger)
 		written_note(&ino->written, t->ledger, ino->id);
 	cache_file_init(&ino->cache);
@@ -145,6 +146,7 @@ struct inode *inode_unref(struct inode *ino)
 		written_finish(&ino->written);
 		filedata_finish(&ino->data);
 		cache_file_finish(&ino->cache);
+		ledger_drop(ino->ledger, &ino->note);
 		free(ino);
 	}
 	return NULL;
@@ -389,7 +391,6 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 			note_left(t, ino, hash);
 			LIST_REMOVE(ino, hash);
 			s->count--;
-			ledger_drop(t->ledger, &ino->note);
 			gone = true;
 		}
 	}
@@ -501,6 +502,16 @@ struct inode *inode_inherit_forgotten(
 	return ino;
 }
 
+void inode_table_settle_all(struct inode_table *t)
+{
+	struct inode *ino;
+
+	while ((ino = LIST_FIRST(&t->forgotten))) {
+		LIST_REMOVE(ino, hash);
+		inode_unref(ino);
+	}
+}
+
 bool inode_table_settle(struct inode_table *t)
 {
 	bool all_used = true;
@@ -508,10 +519,8 @@ bool inode_table_settle(struct inode_table *t)
 
 	LIST_FOREACH (ino, &t->forgotten, hash)
 		all_used &= atomic_load(&ino->refs) > 1;
-	while (all_used && (ino = LIST_FIRST(&t->forgotten))) {
-		LIST_REMOVE(ino, hash);
-		inode_unref(ino);
-	}
+	if (all_used)
+		inode_table_settle_all(t);
 	return all_used;
 }
 

@@ -73,7 +73,10 @@ struct inode {
 
 	LIST_ENTRY(inode) hash; /* the table's lock; or in the list of forgotten inodes */
 	uint64_t nlookup;	/* the table's lock */
-	struct note note;	/* inode_note.h; the table's lock */
+	/* inode_note.h; the table's lock. Stays while the inode is referenced, as by an open
+	 * file that the kernel releases after it has forgotten the inode */
+	struct note note;
+	struct ledger *ledger; /* constant: of the note; NULL: none */
 	atomic_uint refs;
 
 	struct attrs attrs; /* as the server told them; attrs, view and dirnames each have a lock */
@@ -214,7 +217,10 @@ struct inode *inode_inherit(struct inode_table *t, const struct nfs_fh *fh,
  * the ID. */
 struct inode *inode_inherit_forgotten(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr, uint64_t id);
-/* Drops these references. False: nothing else refers to one of the inodes. */
+/* Drops these references; inodes without another one go. */
+void inode_table_settle_all(struct inode_table *t);
+/* The same, if all these inodes have another reference. False: nothing else refers to one of the
+ * inodes. */
 bool inode_table_settle(struct inode_table *t);
 /* Node ID or generation of ino, which is not the root, have changed: the note tells of both. */
 void inode_renumbered(struct inode_table *t, struct inode *ino);

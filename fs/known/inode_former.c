@@ -41,7 +41,8 @@ int inode_table_former(struct inode_table *t, unsigned run, const struct former 
 		const void *data = former_note(f, NOTE_INODE, i, &len);
 
 		inode_note_get(data, len, &told);
-		ino = inode_inherit(t, &told.fh, &told.attr, told.id, told.nlookup);
+		ino = told.nlookup ? inode_inherit(t, &told.fh, &told.attr, told.id, told.nlookup)
+				   : inode_inherit_forgotten(t, &told.fh, &told.attr, told.id);
 		if (!ino || ino == inode_table_root(t))
 			return err_set(e, ERR_INTERNAL,
 				"the former daemon's inode %llx cannot be made anew",

@@ -13,7 +13,8 @@
 
 struct former;
 
-/* t is the table of run `run`, and has only its root. 0, or -1 with *e set: a note is damaged, or
+/* t is the table of run `run`, and has only its root. The inodes that the kernel has forgotten, but
+ * may have open, stay until inode_table_settle_all(). 0, or -1 with *e set: a note is damaged, or
  * no memory. Before requests are served. */
 int inode_table_former(struct inode_table *t, unsigned run, const struct former *f, struct err *e);
 

@@ -52,6 +52,6 @@ bool inode_note_get(const void *data, uint32_t len, struct inode_told *out)
 	out->attr.fileid = xdr_get_u64(&x);
 	out->attr.fsid_major = xdr_get_u64(&x);
 	out->attr.fsid_minor = xdr_get_u64(&x);
-	return xdr_in_done(&x) && out->nlookup && out->generation && out->attr.type >= NFS_REG &&
+	return xdr_in_done(&x) && out->generation && out->attr.type >= NFS_REG &&
 	       out->attr.type <= NFS_FIFO;
 }

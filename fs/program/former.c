@@ -162,6 +162,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 		silly_former(fs, told.tag, f, e) || ops_dirs_former(fs, f, e) ||
 		take_data(fs, f, e))
 		return -1;
+	inode_table_settle_all(fs->inodes);
 	former_keep_note(fs);
 	nfs_client_former_end(fs->client);
 	return 0;

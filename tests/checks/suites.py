@@ -23,11 +23,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control", "referrals", "migration", "replication", "upgrade")
 # What takes root to be set up.
-E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections", "layouts")
+E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control", "connections", "layouts", "survive")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "replication", "layouts", "upgrade")
+       "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "replication", "layouts", "upgrade", "survive")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips", "upgrade")
 NFS3 = ("files", "programs", "locks")
 
