@@ -15,7 +15,8 @@
 #include "transport/mem.h"
 #include "transport/mem_file.h"
 
-#define MEM_SIZES 14u /* sizes of blocks */
+#define MEM_SIZES    14u	/* sizes of blocks */
+#define MEM_SLAB_MAX (8u << 20) /* bytes of a slab with several blocks */
 #define MEM_CLASSES                                                                                \
 	(2 * MEM_SIZES) /* class i + MEM_SIZES: the same size, needs to be registered              \
 			 */

@@ -92,7 +92,7 @@ static struct slab *keep_slab_locked(struct mem_pool *pool, const struct mem_pla
 	void *base = NULL;
 	struct slab *s;
 
-	if (class < MEM_SIZES && p->blocks <= SIZE_MAX / p->size)
+	if (class < MEM_SIZES && (p->blocks == 1 || p->blocks <= MEM_SLAB_MAX / p->size))
 		base = mem_file_keep(pool->file, p->slab, (size_t)p->blocks * p->size);
 	if (!base)
 		return NULL;

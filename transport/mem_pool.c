@@ -41,7 +41,6 @@
 #define KIB	  1024u
 #define SLAB_MIN  (1024 * KIB)
 #define SLAB_REG  (64 * KIB) /* of a slab that needs to be registered, where that is scarce */
-#define SLAB_MAX  (8192 * KIB)
 #define PAGE	  (4 * KIB)
 #define HUGE_PAGE ((size_t)2048 * KIB)
 
@@ -266,14 +265,16 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 	mutex_unlock(&pool->lock);
 }
 
-/* Blocks for a new slab. A class grows by its present size, but by SLAB_MAX at most. The least is
- * SLAB_MIN, and less in a small pool. A class with many kept blocks must not take the room that is
- * left for all. */
+/* Blocks for a new slab. A class grows by its present size, but by MEM_SLAB_MAX at most. The least
+ * is SLAB_MIN, and less in a small pool. A class with many kept blocks must not take the room that
+ * is left for all. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
 	REQUIRES(pool->lock)
 {
 	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;
-	size_t bytes = have < least || pool->nkept ? least : have > SLAB_MAX ? SLAB_MAX : have;
+	size_t bytes = have < least || pool->nkept ? least
+		       : have > MEM_SLAB_MAX	   ? MEM_SLAB_MAX
+						   : have;
 	size_t room = pool->limit ? below_limit_locked(pool) : bytes;
 
 	if (bytes > room)

@@ -11,7 +11,6 @@
 #include "cli/fuse_fd.h"
 #include "fs/coherence/announce.h"
 #include "fs/kernel/ending.h"
-#include "fs/program/former.h"
 #include "fs/program/memory.h"
 #include "fs/program/former.h"
 #include "fs/program/mount.h"
@@ -130,7 +129,6 @@ bool loop_run(struct fs *fs, struct service *service)
 			signals_reap();
 			retries_tick(fs, false);
 			silly_tick(fs);
-			former_tick(fs);
 			if (tick != KILLING_TICK_MS)
 				memory_tick(fs);
 			announce_tick(fs);

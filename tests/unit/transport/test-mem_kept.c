@@ -288,6 +288,7 @@ static void what_no_pool_can_have_is_refused(void **state)
 	REFUSED(.slab = (uint64_t)1 << 40, .size = 64 * KIB, .blocks = 16, .index = 5);
 	REFUSED(.slab = UINT64_MAX - 4095, .size = 64 * KIB, .blocks = 16, .index = 5);
 	REFUSED(.slab = 2 * MIB, .size = MIB, .blocks = UINT32_MAX, .index = 5);
+	REFUSED(.slab = 2 * MIB, .size = MIB, .blocks = 9, .index = 5); /* larger than slabs are */
 	mem_pool_free(take_over(16 * MIB, fd, &good, 1));
 	assert_int_equal(pipe(fds), 0);
 	assert_null(mem_pool_take_over(16 * MIB, fds[0], &good, 1, &e));
