@@ -22,9 +22,16 @@ BYTES = random.Random(5).randbytes(PIECE)
 KIND, WHERE, LAST = (sys.argv[1:] + [""] * 3)[:3]
 
 
-def note(what, text, mode="a"):
-    with open(f"{LAST}/{KIND}.{what}", mode, encoding="ascii") as f:
+def note(what, text):
+    with open(f"{LAST}/{KIND}.{what}", "a", encoding="ascii") as f:
         f.write(text)
+
+
+def note_rounds(n):
+    """The case reads the file at any time, and must not find it empty."""
+    with open(f"{LAST}/{KIND}.new", "w", encoding="ascii") as f:
+        f.write(f"{n}\n")
+    os.replace(f"{LAST}/{KIND}.new", f"{LAST}/{KIND}.rounds")
 
 
 def call(function, *args, executed=()):
@@ -151,7 +158,7 @@ def main():
     while i < 2 or not os.path.exists(f"{LAST}/stop"):
         {"names": names, "stream": stream, "lock": lock}[KIND](i)
         i += 1
-        note("rounds", f"{i}\n", "w")
+        note_rounds(i)
     return None
 
 
