@@ -46,6 +46,7 @@ static int make(struct fs *fs, const struct file_told *told, struct err *e)
 		return no_memory(e);
 	f->flock_owner = told->flock_owner;
 	f->request = told->request;
+	f->released = told->released;
 	atomic_store(&f->written, (told->flags & O_ACCMODE) != O_RDONLY);
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, open);
@@ -81,6 +82,30 @@ int files_former(struct fs *fs, const struct former *former, struct err *e)
 	/* the files made here have taken numbers of their own, which are not used */
 	atomic_store(&fs->flock_owners, owners);
 	return 0;
+}
+
+/* A file that the kernel has released, and the daemon has not closed; NULL: there is none. */
+static struct file *next_released(struct fs *fs)
+{
+	struct file *f = NULL;
+	struct handle *h;
+
+	mutex_lock(&fs->handles_lock);
+	LIST_FOREACH (h, &fs->handles, link)
+		if (file_is(h) && ((struct file *)h)->released)
+			f = (struct file *)h;
+	if (f)
+		f->released = false; /* another one next time */
+	mutex_unlock(&fs->handles_lock);
+	return f;
+}
+
+void files_former_close(struct fs *fs)
+{
+	struct file *f;
+
+	while ((f = next_released(fs)))
+		close_file(fs, f, NULL, 0);
 }
 
 void file_former_drop(struct request *r)

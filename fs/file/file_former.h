@@ -18,6 +18,10 @@
 /* fs has the inodes and the answers of the former daemon, and fs->handle_numbers have room. 0, or
  * -1 with *e set: a note is damaged, or no memory. Before requests are served. */
 int files_former(struct fs *fs, const struct former *former, struct err *e);
+/* Closes the files that the kernel had released when the former daemon was killed, and for which it
+ * sends no RELEASE again (before Linux 6.9). After fs_former_restore(), before requests are served.
+ */
+void files_former_close(struct fs *fs);
 /* r, an OPEN, begins: if the kernel sends r again, closes the file that r has opened before. */
 void file_former_drop(struct request *r);
 

@@ -70,6 +70,7 @@ void file_noted(struct file *f)
 		.request = f->request,
 		.flock_owner = f->flock_owner,
 		.flags = f->flags,
+		.released = f->released,
 		.cred = f->cred,
 	};
 	mutex_lock(&f->inode->data.lock);

@@ -18,6 +18,9 @@ struct file {
 	struct rpc_cred cred;  /* the opener's: used for reads and writes */
 	uint64_t request;      /* of the kernel, that opened the file: request_number() */
 	struct note note;      /* file_note.h; of the thread that opens or closes the file */
+	/* The kernel has released the file, and sends no RELEASE again: a successor is to close it.
+	 * Set by the thread that closes the file */
+	bool released;
 	int flags;
 	atomic_bool written;	   /* data was appended through this open file */
 	_Atomic uint64_t dropping; /* number of the invalidation of pages that the open made

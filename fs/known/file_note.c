@@ -20,6 +20,7 @@ static const struct field told_fields[] = {
 	FIELD(struct file_told, view.synced),
 	FIELD(struct file_told, view.flushed),
 	FIELD(struct file_told, view.unwritten),
+	FIELD(struct file_told, released),
 };
 
 void file_note_put(struct ledger *l, struct note *note, const struct file_told *told)

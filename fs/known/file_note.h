@@ -22,6 +22,7 @@ struct file_told {
 	uint64_t flock_owner;
 	int flags;
 	struct filedata_view view; /* file.told, at the open */
+	bool released;		   /* file.released */
 	struct rpc_cred cred;
 };
 

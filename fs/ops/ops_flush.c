@@ -169,6 +169,10 @@ void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, 0);
 		return;
 	}
+	if (f->fs->ledger && !f->fs->may_resend) {
+		f->released = true;
+		file_noted(f);
+	}
 	r = request_new_cred(fs_of(req), req, &f->cred);
 	close_file(fs_of(req), f, r, 0);
 }

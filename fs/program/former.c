@@ -174,6 +174,7 @@ int fs_former_go_on(struct fs *fs, struct err *e)
 	if (!underway_resend(fs))
 		return err_set(e, ERR_INTERNAL, "the kernel does not send its requests again: %s",
 			strerror(errno));
+	files_former_close(fs);
 	forget_all(fs);
 	return 0;
 }

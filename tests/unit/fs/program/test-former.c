@@ -21,6 +21,7 @@
 #include "fs/known/file.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/underway.h"
+#include "fs/file/file_former.h"
 #include "fs/program/former.h"
 #include "tests/unit/fs/fake-kernel.h"
 #include "tests/unit/fs/fs-fixture.h"
@@ -185,6 +186,32 @@ static void released_files_are_unknown(void **state)
 	assert_null(fs_handle(heir, fh));
 	assert_non_null(fs_handle(heir, removed_fh));
 	assert_int_equal(atomic_load(&heir->open_files), 1);
+}
+
+/* A kernel that sends nothing again has released the file, and the daemon was killed before the
+ * CLOSE was answered. */
+static void released_files_are_closed(void **state)
+{
+	struct fuse_release_in in = {.fh = fh};
+	struct file *f = (struct file *)fs_handle(fs, fh);
+	uint64_t number;
+
+	fs->may_resend = false;
+	fake_knobs.hang[NFS_CLOSE] = true;
+	number = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
+	while (!f->released)
+		usleep(1000);
+	while (request_pool_is_idle(fs->requests))
+		usleep(1000);
+	killed();
+	fake_knobs.hang[NFS_CLOSE] = false;
+	assert_non_null(fs_handle(heir, fh));
+	files_former_close(heir);
+	while (!request_pool_is_idle(heir->requests))
+		usleep(1000);
+	assert_int_equal(atomic_load(&heir->open_files), 1);
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, 0);
 }
 
 /* Numbers of the former daemon and of its successor never meet. */
@@ -486,6 +513,7 @@ int main(void)
 		TEST(forgotten_inodes_are_gone),
 		TEST(files_keep_their_numbers),
 		TEST(released_files_are_unknown),
+		TEST(released_files_are_closed),
 		TEST(each_daemon_has_its_run),
 		TEST(a_second_successor_knows_all),
 		TEST(owners_of_locks_are_known),
