@@ -50,7 +50,9 @@ void sd_notify_init(void)
 
 	set_address(getenv("NOTIFY_SOCKET"));
 	watchdog_ms = 0;
-	if (address_len && (!pid || pid == (unsigned long long)getpid()))
+	/* the parent may be the holder, which is the process that the manager has started */
+	if (address_len && (!pid || pid == (unsigned long long)getpid() ||
+				   pid == (unsigned long long)getppid()))
 		watchdog_ms = us / 1000 > UINT_MAX ? UINT_MAX : (unsigned)(us / 1000);
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");

@@ -135,6 +135,13 @@ static bool take_news(struct holder *h)
 	return true;
 }
 
+/* The daemon is about to end, and has no more news. */
+static void end_news(struct holder *h)
+{
+	close(h->news);
+	h->news = -1;
+}
+
 /* --- a successor ------------------------------------------------------------------------------ */
 
 static void stay_open(int fd)
@@ -175,7 +182,8 @@ static int start_successor(struct holder *h)
 	if (!h->pid)
 		become_successor(h, end[1]);
 	close(end[1]);
-	close(h->news);
+	if (h->news >= 0)
+		end_news(h);
 	h->news = end[0];
 	h->taken = false;
 	return h->pid < 0 ? -1 : 0;
@@ -297,10 +305,8 @@ __attribute__((noreturn)) static void run(struct holder *h)
 			{.fd = h->signals, .events = POLLIN}, {.fd = h->news, .events = POLLIN}};
 
 		if (poll(p, 2, LOOK_MS) > 0) {
-			if (p[1].revents & POLLIN)
-				take_news(h);
-			else if (p[1].revents && !p[0].revents)
-				usleep(LOOK_MS); /* the daemon is about to end */
+			if (!(p[1].revents & POLLIN && take_news(h)) && p[1].revents)
+				end_news(h);
 			if (p[0].revents)
 				take_signal(h);
 		}

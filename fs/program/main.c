@@ -421,6 +421,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		goto out;
 	}
 	set_log_level(o, o->foreground || (h && h->verbose));
+	sd_notify_init();
 	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
 	if (o->survive && (d.holder_fd = holder_start(&d, o->foreground, mountpoint, &e)) < 0) {
@@ -428,7 +429,6 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		status = s->failed;
 		goto out;
 	}
-	sd_notify_init(); /* a successor reads the variables, too */
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
 	if (status)
 		sidecar_tell("rnfs has failed or could not make all safe: its log says why");

@@ -6,11 +6,14 @@
  *
  * A change is one call of an op with nfs_op.noted: of the request U of the kernel.
  *
- *     this daemon:  none --nfs4_replay_calls()--> CALLED in a slot --nfs4_replay_replied()-->
- * REPLIED CALLED --the server certainly has not counted the call--> UNSENT UNSENT, or an answer
- * after which the op calls again --> CALLED in another slot all --nfs4_replay_answered(U)--> none
- *     a successor:  CALLED, REPLIED, UNSENT --an op of U finds it--> a change of this daemon
- *                   not found --nfs4_replay_end()--> CALLED, without a slot
+ *     this daemon:
+ *         none --nfs4_replay_calls()--> CALLED in a slot --nfs4_replay_replied()--> REPLIED
+ *         CALLED --the server certainly has not counted the call--> UNSENT
+ *         UNSENT, or an answer after which the op calls again --> CALLED in another slot
+ *         all --nfs4_replay_answered(U)--> none
+ *     a successor:
+ *         CALLED, REPLIED, UNSENT --an op of U finds it--> a change of this daemon
+ *         not found --nfs4_replay_end()--> CALLED, without a slot
  *
  * The successor's op is encoded anew, with the parts of the first call that would be others by now:
  * the number of the open-owner or lock-owner, the mark of a CREATE, the offset of an append. So the

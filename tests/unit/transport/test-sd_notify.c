@@ -141,12 +141,14 @@ static unsigned watchdog(const char *us, const char *pid)
 
 static void the_watchdog_is_of_one_process(void **state)
 {
-	char own[20];
+	char own[20], parent[20];
 
 	snprintf(own, sizeof(own), "%d", (int)getpid());
+	snprintf(parent, sizeof(parent), "%d", (int)getppid());
 	listen_at(path);
 	assert_int_equal(watchdog("30000000", own), 30000);
-	assert_int_equal(watchdog("30000000", "1"), 0);
+	assert_int_equal(watchdog("30000000", parent), 30000);
+	assert_int_equal(watchdog("30000000", "4194305"), 0); /* no process has that number */
 	assert_int_equal(watchdog("1500", NULL), 1);
 	assert_int_equal(watchdog("junk", own), 0);
 	assert_int_equal(watchdog("18446744073709551615", own), UINT32_MAX);
