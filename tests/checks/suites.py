@@ -89,7 +89,7 @@ def unit_of(build):
 def source(everything):
     for path_ in sorted(glob.glob(os.path.join(ROOT, "tests/source/*"))):
         name = os.path.basename(path_)
-        yield Job(f"source {name}", [f"tests/source/{name}"], "plain", {"BUILD": path("plain")}, limit=120)
+        yield Job(f"source {name}", [f"tests/source/{name}"], "plain", {"BUILD": path("plain")}, limit=600)
 
 
 def unit(everything):
