@@ -238,8 +238,9 @@ static void a_record_without_a_wait_is_refused(void **state)
 {
 	struct fs *heir = fs_fixture_new();
 	uint64_t number = wait_for_lock(ME);
-	uint8_t buf[1000], bad[1000];
-	struct again_lock *lock = (struct again_lock *)(bad + 4);
+	_Alignas(8) uint8_t bytes[1004];
+	uint8_t buf[1000], *bad = bytes + 4; /* the lock is behind a count */
+	struct again_lock *lock = (struct again_lock *)(bytes + 8);
 	size_t len;
 
 	put_off();
