@@ -55,6 +55,8 @@ static bool get_name(struct names *n, struct inode_table *t, struct xdr_in *x)
 		ino = inode_get_id(t, x);
 	nfs_record_get_text(x, name, sizeof(name));
 	fields_get(x, &read, FIELDS(name_fields));
+	if (xdr_in_ok(x) && (dir->left || (ino && ino->left)))
+		xdr_in_fail(x); /* the kernel has forgotten the inode: it has no names */
 	if (!xdr_in_ok(x))
 		return false;
 	mutex_lock(&n->lock);

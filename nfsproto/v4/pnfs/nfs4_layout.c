@@ -28,6 +28,7 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 	t->n = t->forgets = 0;
 	t->closed = t->poked = t->all_changed = false;
 	t->nchanged = 0;
+	t->rest_ns = 0;
 }
 
 static void drop_segments(struct nfs4_segments *s)
