@@ -35,9 +35,10 @@ struct nfs4_replicas {
 	} of[NFS_PLACES_MAX];
 };
 
-/* Reads the XDR of an fs_locations_info4. Left out is a server that is absent or about to go, that
- * does not tell all of its classes, whose name is none (nfs4_locations_get()), or whose path is
- * none or depends on variables (section 11.17.3). 0; -EBADMSG or -ENOMEM: *out is NULL. */
+/* Reads the XDR of an fs_locations_info4 (RFC 8881 section 11.17). Leaves out servers that are
+ * absent or about to go, and servers that do not tell all of their classes. Leaves out names that
+ * nfs4_locations_get() refuses, and paths that are empty or depend on variables (11.17.3). 0; with
+ * -EBADMSG or -ENOMEM *out is NULL. */
 int nfs4_replicas_get(const struct nfs4_opaque *raw, struct nfs4_replicas **out);
 /* May a mount of the file system go on at replica i? All classes must be those of the server that
  * tells, and the replica be writable. read_only: nothing is written through the mount; then a copy

@@ -807,7 +807,7 @@ static void a_layout_goes_back_at_close_if_the_server_wants_that(void **state)
 	assert_int_equal(fix_count(e->f, OP_WRITE), calls);
 }
 
-/* The file is closed, whatever becomes of its layout. */
+/* The client closes the file even if the server refuses LAYOUTRETURN. */
 static void closes_though(struct env *e, uint32_t status, unsigned calls)
 {
 	unsigned closes, before;
