@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v3/nfs3-fixture.h"
@@ -585,6 +586,36 @@ static void nolock_has_no_locks(void **state)
 	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), -EOPNOTSUPP);
 }
 
+static void done_and_late(struct nfs_op *op)
+{
+	sem_post(op->ctx);
+	usleep(100000); /* the mount ends meanwhile */
+}
+
+/* The thread ends a cancelled request while the mount ends: the thread ends as well. */
+static void the_mount_ends_beside_a_cancelled_lock(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op;
+	sem_t sem;
+
+	pthread_mutex_lock(&f->m.lock);
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = UINT32_MAX;
+	pthread_mutex_unlock(&f->m.lock);
+	op = fix3_lock_op(f, 1, F_WRLCK, 0, 9, true);
+	sem_init(&sem, 0, 0);
+	op.done = done_and_late;
+	op.ctx = &sem;
+	nfs_submit(f->nfs, &op);
+	while (fix3_seen(f).locks < 1)
+		usleep(1000);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	f->nfs = nfs_client_free(f->nfs);
+	assert_int_equal(op.error, -EINTR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +640,7 @@ int main(void)
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(a_lock_manager_that_starts_with_the_server_is_found),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
+		ON_MOUNT3(the_mount_ends_beside_a_cancelled_lock),
 		cmocka_unit_test_setup_teardown(
 			nolock_has_no_locks, fix3_setup_unmounted, fix3_teardown),
 	};
