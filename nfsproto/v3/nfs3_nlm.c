@@ -133,7 +133,7 @@ static void *nlm_main(void *arg)
 		}
 		nfs3_nlm_look_locked(n); /* a cancelled op must not begin a call: no cancellation
 					    would stop the call */
-		if (n->quit) /* set while the line before had dropped the lock */
+		if (n->quit)		 /* was set while that function had dropped the lock */
 			break;
 		op = nfs3_nlm_next_locked(n, &until);
 		if (nfs3_nlm_has_left(n) && n->left_ns < until)
