@@ -307,32 +307,54 @@ static unsigned time_left(uint64_t until)
 }
 
 /* Gives session and client ID back. error: 0 or an error from before; a silent server (-ETIMEDOUT)
- * is not asked. */
-static void goodbye(struct nfs4_server *srv, uint64_t until, int error)
+ * is not asked. 0, or a negative errno with s->status. */
+static int give_back(struct nfs4_server *srv, struct nfs4_sync *s, uint64_t until, int error)
 {
 	uint64_t busy_until = clock_ns() + BUSY_NS;
-	struct nfs4_sync s = {.status = 0};
 	unsigned ms = time_left(until);
 	int rc = error;
 
 	if (srv->have_session && ms && rc != -ETIMEDOUT) {
-		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, ms);
+		rc = nfs4_sync_run(srv, s, NFS4_K_DESTROY_SESSION, ms);
 		if (rc)
 			log_ctrl("%s: DESTROY_SESSION: %s", srv->name,
-				s.status ? nfs4_status_name(s.status) : strerror(-rc));
+				s->status ? nfs4_status_name(s->status) : strerror(-rc));
 	}
 	ms = time_left(until);
 	while (srv->have_clientid && ms && rc != -ETIMEDOUT) {
 		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
 
-		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_CLIENTID, ms);
-		if (rc == 0 || (s.status != NFS4ERR_DELAY && s.status != NFS4ERR_CLIENTID_BUSY))
+		rc = nfs4_sync_run(srv, s, NFS4_K_DESTROY_CLIENTID, ms);
+		if (rc == 0 || (s->status != NFS4ERR_DELAY && s->status != NFS4ERR_CLIENTID_BUSY))
 			break;
-		if (s.status == NFS4ERR_CLIENTID_BUSY && clock_ns() > busy_until)
+		if (s->status == NFS4ERR_CLIENTID_BUSY && clock_ns() > busy_until)
 			break;
 		nanosleep(&pause, NULL);
 		ms = time_left(until);
 	}
+	return rc;
+}
+
+/* The server has state that this client does not know, such as the file of an OPEN whose answer was
+ * lost with a killed daemon. A client that begins anew, with another verifier, has the server drop
+ * the state of the former one (RFC 8881 18.35.4, case 5). 0, or a negative errno. */
+static int begin_anew(struct nfs4_server *srv, struct nfs4_sync *s, uint64_t until)
+{
+	int rc;
+
+	log_ctrl("%s: has state that this client does not know: beginning anew", srv->name);
+	srv->verf[0]++;
+	rc = nfs4_sync_exchange_id(srv, s, time_left(until));
+	return rc ? rc : nfs4_sync_create_session(srv, s, time_left(until));
+}
+
+static void goodbye(struct nfs4_server *srv, uint64_t until, int error)
+{
+	struct nfs4_sync s = {.status = 0};
+	int rc = give_back(srv, &s, until, error);
+
+	if (rc && s.status == NFS4ERR_CLIENTID_BUSY && !begin_anew(srv, &s, until))
+		rc = give_back(srv, &s, until, 0);
 	if (rc)
 		log_info("%s: the server may keep this client's state until the lease ends: %s",
 			srv->name, s.status ? nfs4_status_name(s.status) : strerror(-rc));

@@ -29,6 +29,9 @@ static uint32_t do_exchange_id(struct run *r, const struct nfs4_exchange_id_args
 	s->roles_asked = a->flags;
 	if (!s->no_data_server)
 		res.flags |= a->flags & EXCHGID4_FLAG_USE_PNFS_DS;
+	if (memcmp(s->client_verf, a->verf, sizeof(s->client_verf)) !=
+		0) /* the client began anew */
+		s->nclients = s->nopens = 0;
 	memcpy(s->client_verf, a->verf, sizeof(s->client_verf));
 	s->client_owner_len =
 		a->ownerid.len < sizeof(s->client_owner) ? a->ownerid.len : sizeof(s->client_owner);

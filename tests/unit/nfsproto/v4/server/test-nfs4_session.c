@@ -314,8 +314,24 @@ static void giving_back_is_put_off_or_refused(void **state)
 	srv = start(f, 1, &e);
 	assert_non_null(srv);
 	nfs4_server_unref(srv); /* the client asks the server to drop the client ID all the same */
-	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 2);
 	assert_true(f->srv.count[OP_DESTROY_CLIENTID] > 3);
+	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 3);
+	left_nothing(f);
+}
+
+/* The server has an open that the client does not know. */
+static void unknown_state_is_dropped_at_the_end(void **state)
+{
+	struct fix *f = *state;
+	struct err e;
+	struct nfs4_server *srv = start(f, 1, &e);
+
+	assert_non_null(srv);
+	f->srv.nopens = 1;
+	nfs4_server_unref(srv);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 2);
+	assert_int_equal(f->srv.nopens, 0);
+	left_nothing(f);
 }
 
 static void a_reference_keeps_it_up(void **state)
@@ -349,6 +365,7 @@ int main(void)
 		TEST(a_result_makes_no_sense),
 		TEST(a_connection_is_bound_to_another_session),
 		TEST(giving_back_is_put_off_or_refused),
+		TEST(unknown_state_is_dropped_at_the_end),
 		TEST(a_reference_keeps_it_up),
 	};
 
