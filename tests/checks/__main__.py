@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The rnfs authors
 """
 Runs what tests/check is asked for. A line for each job; what a failing one printed; at the end whether
-the tests ran that doc/conformance.md names, what was skipped and why, what failed and how to run it
-alone, and the count.
+the tests ran that doc/conformance.md names, how long the jobs took, what was skipped and why, what failed
+and how to run it alone, and the count.
 
 The short check also runs on machines that do other work beside it. A few jobs that fail there are run
 again, alone, and the second run counts. The list at the end names them, because each may be a fault that
@@ -33,10 +33,12 @@ class Count:
         self.bad = []
         self.first = []  # results of jobs that are to be run again
         self.steady = True  # no job is run again from now on
+        self.seconds = {}  # title: how long it took
 
     def add(self, result):
         """Prints what came of a job, and counts it, unless the job is to be run again."""
         title, skipped = result.job.title, len(result.skips)
+        self.seconds[title] = self.seconds.get(title, 0) + result.seconds
         if result.failed and not self.steady and not result.reported and not title.startswith("build "):
             self.first.append(result)
             self.show(result, "failed, and is to run again alone")
@@ -80,8 +82,20 @@ class Count:
         for line in wrong:
             print(f"    {line}")
 
+    def times(self):
+        """Prints how long each kind of job took in all, and the longest jobs. Jobs run beside each other."""
+        kinds = collections.Counter()
+        for title, seconds in self.seconds.items():
+            kinds[" ".join(title.split()[:2]).rstrip(",")] += seconds
+        print("\nSeconds of all jobs: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(12)))
+        print("The longest:")
+        for title, seconds in collections.Counter(self.seconds).most_common(8):
+            print(f"  {seconds:4} {title}")
+
     def close(self):
         self.conform()
+        if len(self.seconds) > 20:
+            self.times()
         if self.skips:
             print("\nSkipped:")
         for reason, titles in sorted(self.skips.items()):

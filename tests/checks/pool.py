@@ -11,6 +11,7 @@ import itertools
 import queue
 import shutil
 import threading
+import time
 
 import build
 import job as jobs
@@ -62,7 +63,9 @@ class Pool:
     def _build_all(self, names):
         for name in names:
             result = jobs.Result(jobs.Job(f"build {name}", [], name))
+            begun = time.monotonic()
             wrong = build.make(name)
+            result.seconds = round(time.monotonic() - begun)
             if wrong is None:
                 if name != "fuzz":
                     self.public[name] = build.publish(name)
