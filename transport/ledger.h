@@ -45,6 +45,7 @@ enum note_kind {
 	NOTE_INODE,	/* inode_note.h */
 	NOTE_FILE,	/* file_note.h: an open file */
 	NOTE_OPENING,	/* open_note.h: how a file is being opened */
+	NOTE_STALE,	/* stale.h: threads that open again after ESTALE */
 	NOTE_LOCKER,	/* locker.h: an owner that may hold locks */
 	NOTE_DIR,	/* ops.h: an open directory */
 	NOTE_SILLY,	/* silly.h: a silly name */

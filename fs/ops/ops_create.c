@@ -61,7 +61,7 @@ static void create_failed(struct request *r, int error)
 	free(r->file);
 	r->file = NULL;
 	if (entry_not_made(r, error) && !excl && !open_of(r)->again && error != -EINTR) {
-		stale_answered(&r->fs->stale, r->pid);
+		stale_answered(&r->fs->stale, r->pid, request_number(r));
 		error = -ESTALE;
 	}
 	request_end(r, error);
@@ -248,7 +248,8 @@ void ops_create(
 	}
 	r->file->request = request_number(r);
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
-	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
+	open_of(r)->again =
+		stale_opens_again(&fs->stale, r->pid, request_number(r), request_is_again(r));
 	retry_let_go(fs, r->pid);
 	entry_making(r);
 	op->u.open.dir = r->dir->fh;

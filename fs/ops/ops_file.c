@@ -176,7 +176,7 @@ static bool open_by_old_name(struct request *r)
 		return false;
 	names_doubt_all(r->fs->names, ino);
 	attrs_doubt_rights(&ino->attrs);
-	stale_answered(&r->fs->stale, r->pid);
+	stale_answered(&r->fs->stale, r->pid, request_number(r));
 	retry_hold(r->fs, r->pid, ino);
 	return true;
 }
@@ -223,7 +223,7 @@ static void open_failed(struct request *r, int error)
 	r->file = NULL;
 	open_cut_end(r, 0);
 	if (error == -ESTALE && !open_of(r)->again) {
-		stale_answered(&r->fs->stale, r->pid);
+		stale_answered(&r->fs->stale, r->pid, request_number(r));
 		retry_hold(r->fs, r->pid, r->inode);
 	}
 	opening_end(r->fs, r->inode);
@@ -474,7 +474,8 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	r->file->request = request_number(r);
 	file_former_drop(r);
-	open_of(r)->again = stale_opens_again(&fs->stale, r->pid);
+	open_of(r)->again =
+		stale_opens_again(&fs->stale, r->pid, request_number(r), request_is_again(r));
 	opening_begin(fs, r->inode);
 	retry_let_go(fs, r->pid);
 	if (!opening_waits(r, open_begin))

@@ -31,9 +31,10 @@ void former_keep_note(struct fs *fs)
 	struct mount_told told = {fs->handle_numbers.run, silly_tag(fs)};
 
 	ledger_put(fs->ledger, &fs->note, NOTE_FS, &told, sizeof(told));
+	stale_keep_note(&fs->stale, fs->ledger);
 }
 
-static int read_note(const struct former *f, struct mount_told *told, struct err *e)
+static int read_note(struct fs *fs, const struct former *f, struct mount_told *told, struct err *e)
 {
 	uint32_t len = 0;
 	const void *data;
@@ -41,7 +42,7 @@ static int read_note(const struct former *f, struct mount_told *told, struct err
 	data = former_count(f, NOTE_FS) == 1 ? former_note(f, NOTE_FS, 0, &len) : NULL;
 	if (len == sizeof(*told))
 		memcpy(told, data, sizeof(*told));
-	if (len != sizeof(*told) || told->run >= NUMBERS_RUN_MAX)
+	if (len != sizeof(*told) || told->run >= NUMBERS_RUN_MAX || !stale_former(&fs->stale, f))
 		return err_set(e, ERR_INTERNAL,
 			"the former daemon's note of the mount is damaged, or no further daemon "
 			"can go on with the mount");
@@ -153,7 +154,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 	size_t handles = (size_t)former_count(f, NOTE_FILE) + former_count(f, NOTE_DIR);
 	struct mount_told told;
 
-	if (read_note(f, &told, e))
+	if (read_note(fs, f, &told, e))
 		return -1;
 	if (!numbers_init(&fs->handle_numbers, told.run + 1, handles))
 		return err_set(e, ERR_INTERNAL, "out of memory for the files of the former daemon");

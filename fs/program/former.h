@@ -4,6 +4,7 @@
  * former: all that a daemon takes over from one that was killed, by the notes of its ledger.
  *
  *     the mount        run (numbers.h) and tag of silly names: a note of this module
+ *     threads          that open again after ESTALE: stale.h
  *     inodes           inode_note.h
  *     answers          underway.h
  *     open files       file_note.h; owners of locks: locker.h

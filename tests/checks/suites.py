@@ -28,7 +28,7 @@ E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "
        "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
        "replays", "doctor", "desktop", "fstab", "dead-mounts", "service", "connections", "referrals", "migration", "replication", "layouts", "upgrade", "survive")
-GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips", "upgrade")
+GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips", "upgrade", "survive")
 NFS3 = ("files", "programs", "locks")
 
 # Of containers: they take namespaces and groups of their own, as root.
@@ -166,6 +166,8 @@ def limits():
 def e2e_all():
     yield from limits()
     yield e2e_job("plain", "workloads", " over iwarp", limit=1800, PROTO="iwarp")
+    yield e2e_job("plain", "survive", " over tcp, with a server that stands still,", limit=1800, PROTO="tcp", KILLS="20", BRIEF="1", FREEZE="1")
+    yield e2e_job("plain", "survive", " over tcp, four connections,", limit=1800, PROTO="tcp", KILLS="20", BRIEF="1", NCONNECT="4")
     for script in E2E:
         yield from e2e_over("plain", script, TRANSPORTS)
     yield from e2e_v1(E2E_V1)

@@ -30,6 +30,7 @@ struct nfs4_change {
 	uint64_t request, key;
 	uint64_t owner;	 /* the number in be.v4.owner; 0: none */
 	uint64_t offset; /* NFS_WRITE */
+	uint32_t stable; /* likewise */
 	struct timespec mark;
 	uint32_t kind, want;
 	uint32_t slot, seq; /* NO_SLOT: UNSENT, or REPLIED */
@@ -48,6 +49,7 @@ static const struct field change_fields[] = {
 	FIELD(struct nfs4_change, mark.tv_nsec),
 	FIELD(struct nfs4_change, kind),
 	FIELD(struct nfs4_change, want),
+	FIELD(struct nfs4_change, stable),
 	FIELD(struct nfs4_change, slot),
 	FIELD(struct nfs4_change, seq),
 	FIELD(struct nfs4_change, unsure),
@@ -218,8 +220,10 @@ static void keep(struct nfs4_change *ch, struct nfs_op *op)
 	ch->unsure = op->be.v4.unsure;
 	if (op->type == NFS_CREATE)
 		ch->mark = op->u.create.set.atime;
-	if (op->type == NFS_WRITE)
+	if (op->type == NFS_WRITE) {
 		ch->offset = op->u.write.offset;
+		ch->stable = (uint32_t)op->u.write.stable;
+	}
 }
 
 static void give(const struct nfs4_change *ch, struct nfs_op *op)
@@ -233,8 +237,10 @@ static void give(const struct nfs4_change *ch, struct nfs_op *op)
 	op->be.v4.unsure |= ch->unsure;
 	if (op->type == NFS_CREATE)
 		op->u.create.set.atime = ch->mark;
-	if (op->type == NFS_WRITE)
+	if (op->type == NFS_WRITE) {
 		op->u.write.offset = ch->offset;
+		op->u.write.stable = (enum nfs_stable)ch->stable;
+	}
 }
 
 /* --- notes ----------------------------------------------------------------------------------- */
@@ -559,7 +565,7 @@ static int get_change(struct nfs4_change *ch, struct xdr_in *x, const uint8_t **
 	replied = xdr_get_bool(x);
 	data = xdr_get_opaque(x, LEDGER_NOTE_MAX, &ch->reply_len);
 	if (!xdr_in_done(x) || !ch->request || ch->kind >= NFS4_KINDS ||
-		(ch->slot != NO_SLOT && ch->slot >= NFS4_MAX_SLOTS) ||
+		(ch->slot != NO_SLOT && ch->slot >= NFS4_MAX_SLOTS) || ch->stable > NFS_FILE_SYNC ||
 		replied != (ch->reply_len > 0))
 		return -EBADMSG;
 	*reply = replied ? data : NULL;

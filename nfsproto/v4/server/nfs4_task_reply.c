@@ -82,6 +82,9 @@ int nfs4_task_reply_begin(
 		if (rc > 0)
 			a->end = slot_after_status((uint32_t)rc);
 		a->busy = rc == NFS4ERR_DELAY && !(op->be.v4.flags & NFS4_F_SLOT_SET);
+		/* RFC 8881 2.10.6.1.3: a server may say so in the operation behind SEQUENCE */
+		if (rc == 0 && a->r.status == NFS4ERR_RETRY_UNCACHED_REP && a->r.left == 1)
+			rc = NFS4ERR_RETRY_UNCACHED_REP;
 	} else if (rc > 0) {
 		a->end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
 	}

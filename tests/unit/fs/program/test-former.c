@@ -462,8 +462,8 @@ static void a_removal_that_was_begun_looks_for_nothing(void **state)
 /* A note of each kind, cut short or with a byte changed, is refused or harmless. */
 static void damaged_notes_do_no_harm(void **state)
 {
-	static const enum note_kind kinds[] = {NOTE_FS, NOTE_INODE, NOTE_FILE, NOTE_OPENING,
-		NOTE_LOCKER, NOTE_DIR, NOTE_SILLY, NOTE_ANSWER};
+	static const enum note_kind kinds[] = {NOTE_FS, NOTE_STALE, NOTE_INODE, NOTE_FILE,
+		NOTE_OPENING, NOTE_LOCKER, NOTE_DIR, NOTE_SILLY, NOTE_ANSWER};
 
 	assert_true(locker_add((struct file *)fs_handle(fs, fh), 77, 4));
 	read_notes();
@@ -476,9 +476,9 @@ static void damaged_notes_do_no_harm(void **state)
 
 		for (uint32_t cut = 0; cut <= len; cut++) {
 			struct ledger *bad = ledger_new(&err);
-			struct note note = {0}, own = {0};
+			struct note note = {0}, own = {0}, threads = {0};
 			struct former *f;
-			uint8_t copy[1024];
+			uint8_t copy[4096];
 
 			assert_true(len < sizeof(copy));
 			if (data)
@@ -489,6 +489,12 @@ static void damaged_notes_do_no_harm(void **state)
 				const void *mount = former_note(notes, NOTE_FS, 0, &(uint32_t){0});
 
 				ledger_put(bad, &own, NOTE_FS, mount, 8);
+			}
+			if (kinds[k] != NOTE_STALE) {
+				const void *words =
+					former_note(notes, NOTE_STALE, 0, &(uint32_t){0});
+
+				ledger_put(bad, &threads, NOTE_STALE, words, STALE_THREADS * 8);
 			}
 			ledger_put(bad, &note, kinds[k], copy, cut % 2 ? len : cut);
 			f = former_read(ledger_fd(bad), &err);

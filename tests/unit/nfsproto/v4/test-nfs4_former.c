@@ -359,6 +359,21 @@ static void an_op_without_an_answer_is_unsure(void **state)
 	bury(s);
 }
 
+/* A server may say behind SEQUENCE, too, that it has kept no answer: the op goes on. */
+static void an_answer_that_was_not_kept_is_no_failure(void **state)
+{
+	struct survival *s = *state;
+	struct fix_op w = {.op = remove_op(s)};
+
+	start_held(s, &w, OP_REMOVE);
+	die(s);
+	fix_fails(s->f, OP_PUTFH, NFS4ERR_RETRY_UNCACHED_REP, 1);
+	assert_int_equal(run(s, remove_op(s)), 0);
+	assert_int_equal(fix_count(s->f, OP_REMOVE), 1);
+	bury(s);
+	release(s, 0);
+}
+
 /* A call that is not noted is never executed late. */
 static void a_slot_without_a_note_is_settled(void **state)
 {
@@ -625,6 +640,7 @@ int main(void)
 		SURVIVES(a_call_goes_again_in_its_slot),
 		SURVIVES(the_reply_cache_answers),
 		SURVIVES(an_op_without_an_answer_is_unsure),
+		SURVIVES(an_answer_that_was_not_kept_is_no_failure),
 		SURVIVES(a_slot_without_a_note_is_settled),
 		SURVIVES(a_change_that_no_op_finds_is_settled),
 		SURVIVES(a_lost_session_is_made_anew),

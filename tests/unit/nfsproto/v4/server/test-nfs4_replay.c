@@ -242,6 +242,36 @@ static void an_op_finds_the_first_note(void **state)
 	free(note[1]);
 }
 
+/* The server answers from its cache only if the bytes of the call are the same. */
+static void an_append_is_the_same_call_again(void **state)
+{
+	struct one *o = *state;
+	struct nfs_op *op = &o->op;
+	uint8_t *note, *reply = NULL;
+	uint32_t len;
+	size_t n;
+
+	op->type = NFS_WRITE;
+	memset(&op->u, 0, sizeof(op->u));
+	op->u.write.fh = (struct nfs_fh){.len = 4, .data = "file"};
+	op->u.write.append = true;
+	op->u.write.offset = 100;
+	op->u.write.stable = NFS_FILE_SYNC;
+	nfs4_task_bind(op, &o->srv.conn[0], &o->user, NFS4_K_APPEND);
+	note = note_of(o, false, &len);
+	put_slot(o);
+	assert_int_equal(nfs4_replay_read_change(&o->srv, note, len), 0);
+	op->u.write.offset = 200;
+	op->u.write.stable = NFS_UNSTABLE;
+	nfs4_replay_find(op, &reply, &n);
+	assert_null(reply);
+	assert_int_equal(op->u.write.offset, 100);
+	assert_int_equal(op->u.write.stable, NFS_FILE_SYNC);
+	nfs4_replay_ended(op);
+	nfs4_replay_answered(&o->srv, REQUEST);
+	free(note);
+}
+
 #define WITH_OP(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -253,6 +283,7 @@ int main(void)
 		WITH_OP(a_note_that_is_cut_is_damaged),
 		WITH_OP(a_note_with_a_wrong_byte_does_no_harm),
 		WITH_OP(an_op_finds_the_first_note),
+		WITH_OP(an_append_is_the_same_call_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
