@@ -9,7 +9,9 @@
 
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_coder.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 
 #define BODY_MAX   16384u /* bytes of the layouts of a file, of a device */
@@ -80,6 +82,16 @@ enum nfs_outcome nfs4_get_op_getdeviceinfo(
 	return NFS_DONE;
 }
 
+static struct nfs4_layouterror_args error_args(
+	const struct nfs4_layout_error *e, const struct nfs4_stateid *id)
+{
+	return (struct nfs4_layouterror_args){.offset = e->offset,
+		.length = e->length,
+		.stateid = *id,
+		.n = 1,
+		.error[0] = e->at};
+}
+
 /* The report of r's errors in buf, of RETURN_MAX bytes; empty if there are none, or if layouts of
  * that type have no report. */
 static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint32_t type, uint8_t *buf)
@@ -90,13 +102,7 @@ static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint32_t typ
 	if (!r->nerrors || type != LAYOUT4_FLEX_FILES)
 		return (struct nfs4_opaque){.len = 0};
 	for (unsigned i = 0; i < r->nerrors; i++)
-		ff.error[i] = (struct nfs4_layouterror_args){
-			.offset = r->error[i].offset,
-			.length = r->error[i].length,
-			.stateid = r->stateid,
-			.n = 1,
-			.error[0] = r->error[i].at,
-		};
+		ff.error[i] = error_args(&r->error[i], &r->stateid);
 	xdr_out_init(&x, buf, RETURN_MAX);
 	nfs4_put_ff_return(&x, &ff);
 	return (struct nfs4_opaque){.data = buf, .len = xdr_out_ok(&x) ? (uint32_t)x.len : 0};
@@ -145,6 +151,30 @@ enum nfs_outcome nfs4_get_op_layoutreturn(
 	if (rc)
 		return nfs4_outcome(op, rc);
 	return nfs_failed(op, nfs4_get_layoutreturn_res(r->x, NFS4_OK, &res));
+}
+
+void nfs4_put_op_layouterror(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_layout_report *r = container_of(op, struct nfs4_layout_report, op);
+
+	nfs4_comp_putfh(k, &r->fh);
+	for (unsigned i = 0; i < r->n; i++) {
+		struct nfs4_layouterror_args a = error_args(&r->error[i], &r->stateid);
+
+		nfs4_put_layouterror_args(k->x, &a);
+		nfs4_comp_count(k, OP_LAYOUTERROR, 0);
+	}
+}
+
+enum nfs_outcome nfs4_get_op_layouterror(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs4_layout_report *report = container_of(op, struct nfs4_layout_report, op);
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	for (unsigned i = 0; i < report->n && !rc; i++)
+		rc = nfs4_reply_optional(c, r, OP_LAYOUTERROR);
+	return nfs4_outcome(op, rc);
 }
 
 /* Does LAYOUTCOMMIT tell the offset of the last byte written, for the size of the file? Data of the

@@ -25,7 +25,8 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 		LIST_INIT(&t->bucket[i]);
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
-	t->n = t->forgets = 0;
+	TAILQ_INIT(&t->reports);
+	t->n = t->forgets = t->nreports = 0;
 	t->closed = t->poked = t->all_changed = false;
 	t->nchanged = 0;
 	t->rest_ns = 0;
@@ -213,20 +214,63 @@ void nfs4_layout_io_ended(struct nfs4_layout_held *l)
 	mutex_unlock(&t->lock);
 }
 
-bool nfs4_layout_io_failed(
-	struct nfs4_layout_held *l, struct nfs_op *op, const struct nfs4_layout_error *e)
+/* The end of the range of e, not included. */
+static uint64_t end_of(const struct nfs4_layout_error *e)
+{
+	return e->length > NFS4_LENGTH_EOF - e->offset ? NFS4_LENGTH_EOF : e->offset + e->length;
+}
+
+/* Has e tell the range of `more`, too, and all between. */
+static void widen(struct nfs4_layout_error *e, const struct nfs4_layout_error *more)
+{
+	uint64_t end = end_of(e) > end_of(more) ? end_of(e) : end_of(more);
+
+	if (more->offset < e->offset)
+		e->offset = more->offset;
+	e->length = end == NFS4_LENGTH_EOF ? NFS4_LENGTH_EOF : end - e->offset;
+}
+
+/* Notes e for LAYOUTRETURN. True: of a kind that is new to l. */
+static bool note_error_locked(struct nfs4_layout_held *l, const struct nfs4_layout_error *e)
+	REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	for (unsigned i = 0; i < l->nerrors; i++)
+		if (!memcmp(&l->error[i].at, &e->at, sizeof(e->at))) {
+			widen(&l->error[i], e);
+			return false;
+		}
+	if (l->nerrors == NFS4_LAYOUT_ERRORS)
+		return false;
+	l->error[l->nerrors++] = *e;
+	return true;
+}
+
+unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
+	struct nfs4_stateid *id)
+{
+	struct nfs4_layouts *t = l->in;
+	unsigned fresh = 0;
+
+	mutex_lock(&t->lock);
+	for (unsigned i = 0; i < n; i++)
+		if (note_error_locked(l, &e[i]))
+			e[fresh++] = e[i];
+	*id = l->stateid;
+	drop_locked(l, false);
+	mutex_unlock(&t->lock);
+	return fresh;
+}
+
+bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
 {
 	struct nfs4_layouts *t = l->in;
 	bool waits;
 
 	mutex_lock(&t->lock);
 	waits = !t->closed;
-	if (l->nerrors < NFS4_LAYOUT_ERRORS)
-		l->error[l->nerrors++] = *e;
 	if (waits)
 		TAILQ_INSERT_TAIL(&l->stranded, op, link);
 	l->nios--;
-	drop_locked(l, false);
 	queue_locked(l);
 	mutex_unlock(&t->lock);
 	return waits;

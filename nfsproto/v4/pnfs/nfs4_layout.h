@@ -41,10 +41,11 @@
 #define NFS4_LAYOUT_BUCKETS  256u
 #define NFS4_LAYOUT_SEGMENTS NFS4_LAYOUTS_MAX
 #define NFS4_LAYOUT_SMALL    8u /* small READs and WRITEs of a file without a layout */
-#define NFS4_LAYOUT_ERRORS   4u /* that a LAYOUTRETURN tells; further ones are left out */
+#define NFS4_LAYOUT_ERRORS   4u /* kinds that a LAYOUTRETURN tells; further ones are left out */
 
+/* Errors of one kind, with the same status and operation at one device, are one error. */
 struct nfs4_layout_error {
-	uint64_t offset, length;
+	uint64_t offset, length; /* length NFS4_LENGTH_EOF: to the end of the file */
 	struct nfs4_device_error at;
 };
 
@@ -69,6 +70,9 @@ struct nfs4_layouts {
 	unsigned nchanged GUARDED_BY(lock);
 	bool all_changed GUARDED_BY(lock);
 	bool closed GUARDED_BY(lock); /* no layout is used or wanted any more */
+	/* nfs4_layout_report.h: under way */
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_report) reports;
+	unsigned nreports GUARDED_BY(lock);
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
@@ -128,10 +132,14 @@ const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
 /* I/O that has begun with nios raised has ended. */
 void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
-/* The same for I/O of op that has failed: the layout is going, and op waits in the layout. False:
- * op does not wait, as the mount ends. */
-bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op,
-	const struct nfs4_layout_error *e) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* I/O that has begun with nios raised has failed with the n errors e: l goes. Moves those of a kind
+ * that is new to l to the front of e, and returns how many these are. *id: the stateid of l. */
+unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
+	struct nfs4_stateid *id) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* Behind nfs4_layout_failing(): the I/O of op has ended, and op waits in the layout. False: op does
+ * not wait, as the mount ends. */
+bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
+	EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The layout of fh, in any state, or NULL. */
 struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	REQUIRES(t->lock);

@@ -12,6 +12,7 @@
 #include "nfsproto/v4/mount/nfs4_lock_io.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/pnfs/nfs4_device.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
@@ -23,7 +24,8 @@
 struct part {
 	struct nfs4_ds_io io;
 	struct nfs4_deviceid device;
-	bool alone; /* the only stripe: its end is the end of the file */
+	uint64_t at; /* in the file; io.offset is the place in that of the data server */
+	bool alone;  /* the only stripe: its end is the end of the file */
 };
 
 struct layout_io {
@@ -64,6 +66,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	memset(p, 0, sizeof(*p));
 	p->io.ds = t->ds;
 	p->device = t->id;
+	p->at = x->offset + at;
 	p->alone = s->nstripes == 1;
 	p->io.write = x->writes;
 	p->io.offset = nfs4_segment_place(s, x->offset + at);
@@ -187,21 +190,46 @@ static bool is_cancelled(struct nfs4_server *srv, const struct nfs_op *op)
 	return cancelled;
 }
 
+/* Does the metadata server hear of a part that ended like this? */
+static bool is_error(uint32_t status)
+{
+	return status != NFS4_OK && status != NFS4ERR_DELAY;
+}
+
+/* Tells the metadata server at once, beside the I/O that is still under way. Several parts may have
+ * failed, at several data servers. */
+static void report(struct layout_io *x)
+{
+	struct nfs4_layout_error e[NFS4_LAYOUT_ERRORS];
+	const struct nfs_open *o = nfs_op_open(x->op);
+	struct nfs4_client *c = nfs4_client(x->op->client);
+	struct nfs4_stateid id;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < x->n && n < NFS4_LAYOUT_ERRORS; i++) {
+		const struct part *p = &x->part[i];
+
+		if (is_error(p->io.status))
+			e[n++] = (struct nfs4_layout_error){
+				.offset = p->at,
+				.length = p->io.data.len,
+				.at = {.device = p->device,
+					.status = p->io.status,
+					.op = x->writes ? OP_WRITE : OP_READ},
+			};
+	}
+	n = nfs4_layout_failing(x->layout, e, n, &id);
+	nfs4_layout_report_errors(x->layout->in, c, &o->fh, &id, e, n);
+}
+
 static void io_failed(struct layout_io *x, const struct part *p)
 {
-	struct nfs4_layout_error e = {
-		.offset = p->io.offset,
-		.length = p->io.data.len,
-		.at = {.device = p->device,
-			.status = p->io.status,
-			.op = x->writes ? OP_WRITE : OP_READ},
-	};
-
 	log_warn("data server %s: a %s of %u bytes at %llu failed: %s: the metadata server carries "
 		 "it out",
 		p->io.ds->name, x->writes ? "WRITE" : "READ", p->io.data.len,
 		(unsigned long long)p->io.offset, nfs4_status_name(p->io.status));
-	if (!nfs4_layout_io_failed(x->layout, x->op, &e))
+	report(x);
+	if (!nfs4_layout_io_failed(x->layout, x->op))
 		nfs4_task_start(x->op);
 }
 

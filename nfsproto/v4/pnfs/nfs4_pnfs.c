@@ -14,6 +14,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
@@ -307,7 +308,7 @@ static bool has_news_locked(struct nfs4_pnfs *p) REQUIRES(p->layouts.lock)
 	if (t->poked || !TAILQ_EMPTY(&p->asks.answered))
 		return true;
 	if (t->closed)
-		return !p->asks.n;
+		return !p->asks.n && !t->nreports;
 	return p->asks.n < NFS4_LAYOUT_ASKS && !TAILQ_EMPTY(&t->queue);
 }
 
@@ -333,6 +334,7 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 	LIST_FOREACH (ds, &p->devices.servers, link)
 		nfs4_ds_give_up(ds);
 	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
+	nfs4_layout_reports_tend(t, p->c, now, next);
 	if (ask)
 		take_answer(p, ask, closed);
 	else if (l)
@@ -347,7 +349,7 @@ static void *pnfs_main(void *arg)
 	struct nfs4_ds *ds;
 
 	mutex_lock(&t->lock);
-	while (!t->closed || p->asks.n) {
+	while (!t->closed || p->asks.n || t->nreports) {
 		uint64_t next;
 		bool more;
 

@@ -18,6 +18,7 @@
  *     nfs4_layout      the layouts of a mount, and the work of the pNFS thread
  *     nfs4_layout_ask  the LAYOUTGETs under way
  *     nfs4_layout_devices  the devices that a new layout names
+ *     nfs4_layout_report  LAYOUTERRORs under way
  *     nfs4_layout_io   a READ or WRITE that goes to data servers
  *     nfs4_pnfs        the pNFS thread
  *

@@ -217,11 +217,26 @@ static uint32_t do_return(
 	else if (!status) {
 		l->returns++;
 		l->errors += ff.nerrors;
-		if (ff.nerrors)
+		if (ff.nerrors) {
+			l->error_at = ff.error[0];
 			l->error = ff.error[0].error[0].status;
+		}
 	}
 	l->held = l->held && status;
 	nfs4_put_layoutreturn_res(x, status, &r);
+	return status;
+}
+
+static uint32_t do_error(
+	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_layouterror_args *a)
+{
+	uint32_t status = judge(l, &a->stateid);
+
+	if (!status) {
+		l->told++;
+		l->last_told = *a;
+	}
+	nfs4_put_op_res(x, OP_LAYOUTERROR, status);
 	return status;
 }
 
@@ -235,6 +250,8 @@ uint32_t mean_layout_op(
 		return do_device(l, x, &a->u.getdeviceinfo);
 	case OP_LAYOUTCOMMIT:
 		return do_commit(l, x, &a->u.layoutcommit, size);
+	case OP_LAYOUTERROR:
+		return do_error(l, x, &a->u.layouterror);
 	default:
 		return do_return(l, x, &a->u.layoutreturn);
 	}

@@ -43,7 +43,10 @@ struct mean_layouts {
 	unsigned offsets; /* LAYOUTCOMMITs that told the last offset */
 	unsigned gets, returns, returns_all, commits, devices, errors;
 	uint32_t error; /* the status of the last error reported by LAYOUTRETURN */
-	uint64_t last;	/* of the last LAYOUTCOMMIT */
+	struct nfs4_layouterror_args error_at;	/* and that error */
+	unsigned told;				/* LAYOUTERRORs, */
+	struct nfs4_layouterror_args last_told; /* and the last of them */
+	uint64_t last;				/* of the last LAYOUTCOMMIT */
 };
 
 uint32_t mean_layout_type(const struct mean_layouts *l);
