@@ -94,10 +94,10 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_device_info device;
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
-	struct nfs_op *op = kind < NFS4_K_SEQUENCE	 ? &open.own
-			    : kind == NFS4_K_LAYOUTGET	 ? &ask.op
-			    : kind == NFS4_K_LAYOUTERROR ? &report.op
-							 : &sync.op;
+	struct nfs_op *op = kind < NFS4_K_SEQUENCE				       ? &open.own
+			    : kind == NFS4_K_LAYOUTGET				       ? &ask.op
+			    : kind == NFS4_K_LAYOUTERROR || kind == NFS4_K_LAYOUTSTATS ? &report.op
+										       : &sync.op;
 	struct nfs4_reply r;
 	struct xdr_in x;
 
@@ -105,7 +105,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	memset(&sync, 0, sizeof(sync));
 	memset(&ask, 0, sizeof(ask));
 	memset(&report, 0, sizeof(report));
-	report.n = size % NFS4_LAYOUT_ERRORS + 1;
+	report.n = report.stats.n = size % NFS4_LAYOUT_ERRORS + 1;
 	op->client = &c.base;
 	op->done = done;
 	op->type = type_of(kind);

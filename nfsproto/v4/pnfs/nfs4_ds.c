@@ -217,6 +217,7 @@ bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, st
 		const struct nfs4_ds_place *p = &ds->place[i];
 
 		memcpy(ds->name, p->name, sizeof(ds->name));
+		ds->answered = i;
 		is = ds->minor ? connect_v4(ds, p, common, e) : connect_v3(ds, p, common, e);
 	}
 	return is;

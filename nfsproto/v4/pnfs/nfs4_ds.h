@@ -65,6 +65,7 @@ struct nfs4_ds {
 	/* the owner's: the place that answered, the first until then; NEW: when to try again, and
 	 * how often in vain so far */
 	char name[NFS4_DS_NAME_MAX];
+	unsigned answered; /* the number of that place */
 	uint64_t again_ns;
 	unsigned tries;
 

@@ -30,6 +30,7 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 	t->closed = t->poked = t->all_changed = false;
 	t->nchanged = 0;
 	t->rest_ns = 0;
+	t->stats_ns = UINT64_MAX;
 }
 
 static void drop_segments(struct nfs4_segments *s)
@@ -51,6 +52,7 @@ static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
 	drop_segments(&l->writes);
 	if (l->want)
 		nfs4_open_unref(l->want);
+	free(l->stats);
 	free(l);
 }
 
@@ -212,6 +214,23 @@ void nfs4_layout_io_ended(struct nfs4_layout_held *l)
 	l->nios--;
 	queue_locked(l);
 	mutex_unlock(&t->lock);
+}
+
+struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint64_t now)
+{
+	struct nfs4_layouts *t = l->in;
+
+	if (l->stats || t->type != LAYOUT4_FLEX_FILES)
+		return l->stats;
+	l->stats = calloc(1, sizeof(*l->stats));
+	if (!l->stats)
+		return NULL;
+	l->stats->due_ns = now + l->stats_s * NFS4_SEC;
+	if (l->stats->due_ns < t->stats_ns) {
+		t->stats_ns = l->stats->due_ns;
+		pthread_cond_signal(&t->wake);
+	}
+	return l->stats;
 }
 
 /* The end of the range of e, not included. */
@@ -385,14 +404,21 @@ struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const 
 	return l;
 }
 
-bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+bool nfs4_layout_returning(struct nfs4_layout_held *l, struct nfs4_layoutreturn *r)
 {
 	struct nfs4_layouts *t = l->in;
 	bool known;
 
 	mutex_lock(&t->lock);
 	known = !l->forgotten;
-	*id = l->stateid;
+	r->fh = &l->fh;
+	r->stateid = l->stateid;
+	r->nerrors = l->nerrors;
+	memcpy(r->error, l->error, sizeof(r->error));
+	if (l->stats)
+		r->stats = *l->stats;
+	else
+		r->stats.n = 0;
 	mutex_unlock(&t->lock);
 	return known;
 }
@@ -552,6 +578,7 @@ bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *
 	g->segs.n = 0;
 	l->stateid = g->stateid;
 	l->return_on_close = g->return_on_close;
+	l->stats_s = to->seg[0].stats_s ? to->seg[0].stats_s : NFS4_IO_STATS_S;
 	l->held = true;
 	return is_for_locked(l, g->writes);
 }
@@ -563,6 +590,8 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	l->held = l->going = l->forgotten = false;
 	l->small = 0;
 	l->nerrors = 0;
+	free(l->stats);
+	l->stats = NULL;
 	l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 }
 

@@ -35,6 +35,7 @@
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/pnfs/nfs4_io_stats.h"
 #include "nfsproto/v4/pnfs/nfs4_segment.h"
 
 #define NFS4_LAYOUTS_HELD    1024u
@@ -52,6 +53,8 @@ struct nfs4_layout_error {
 struct nfs4_layout_held;
 
 struct nfs4_layoutget;
+
+struct nfs4_layoutreturn;
 
 struct nfs4_layouts {
 	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
@@ -73,6 +76,7 @@ struct nfs4_layouts {
 	/* nfs4_layout_report.h: under way */
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_report) reports;
 	unsigned nreports GUARDED_BY(lock);
+	uint64_t stats_ns GUARDED_BY(lock); /* no LAYOUTSTATS is due before */
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
@@ -112,6 +116,9 @@ struct nfs4_layout_held {
 	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
 	unsigned nerrors GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	/* of the I/O since the layout is held; NULL: none yet, or not of flexible files */
+	struct nfs4_io_stats *stats GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	uint32_t stats_s GUARDED_BY(NFS4_LAYOUTS_LOCK); /* between two LAYOUTSTATS */
 };
 
 /* type: the layouttype4 of all layouts, LAYOUT4_FLEX_FILES or LAYOUT4_NFSV4_1_FILES. */
@@ -132,6 +139,9 @@ const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
 /* I/O that has begun with nios raised has ended. */
 void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* The counts of l, for I/O that begins at `now`; NULL: none are kept. */
+struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint64_t now)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
 /* I/O that has begun with nios raised has failed with the n errors e: l goes. Moves those of a kind
  * that is new to l to the front of e, and returns how many these are. *id: the stateid of l. */
 unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
@@ -161,8 +171,8 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh, bool 
  * until nfs4_layout_closed(). */
 struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	EXCLUDES(t->lock);
-/* The stateid of l, which is to go back with CLOSE. False: the server has forgotten the layout. */
-bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+/* *r is the LAYOUTRETURN of l, which is to go back. False: the server has forgotten the layout. */
+bool nfs4_layout_returning(struct nfs4_layout_held *l, struct nfs4_layoutreturn *r)
 	EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The CLOSE is over for l. returned: the server has l back, or has forgotten l. Else the pNFS
  * thread returns l. */
@@ -222,6 +232,7 @@ struct nfs4_layoutreturn {
 	struct nfs4_stateid stateid;
 	unsigned nerrors;
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS];
+	struct nfs4_io_stats stats;
 };
 
 #endif

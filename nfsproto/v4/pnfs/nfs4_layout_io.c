@@ -26,6 +26,8 @@ struct part {
 	struct nfs4_deviceid device;
 	uint64_t at; /* in the file; io.offset is the place in that of the data server */
 	bool alone;  /* the only stripe: its end is the end of the file */
+	int stat;    /* nfs4_io_stats_begun() */
+	uint64_t ended_ns;
 };
 
 struct layout_io {
@@ -33,7 +35,7 @@ struct layout_io {
 	struct nfs4_layout_held *layout;
 	bool writes;
 	bool commits; /* a segment wants LAYOUTCOMMIT */
-	uint64_t offset;
+	uint64_t offset, begun_ns;
 	const struct seg_list *data;
 	struct nfs4_stateid stateid; /* for data servers of the file layout type */
 	atomic_uint left;	     /* parts under way, and one until all are started */
@@ -129,6 +131,34 @@ static bool cut_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
 			return false;
 	}
 	return true;
+}
+
+/* --- counting ------------------------------------------------------------------------------ */
+
+static void count_begun_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	struct nfs4_io_stats *s = nfs4_layout_stats_locked(x->layout, x->begun_ns);
+
+	for (unsigned i = 0; i < x->n; i++) {
+		struct part *p = &x->part[i];
+
+		p->stat = s ? nfs4_io_stats_begun(s, &p->device, &p->io.fh, p->io.ds, x->writes,
+				      p->io.data.len, x->begun_ns)
+			    : -1;
+	}
+}
+
+static void count_ended_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct part *p = &x->part[i];
+		bool ok = p->io.status == NFS4_OK;
+		uint32_t done = !ok ? 0 : x->writes ? p->io.data.len : p->io.count;
+
+		if (p->stat >= 0)
+			nfs4_io_stats_ended(x->layout->stats, p->stat, x->writes, ok,
+				p->io.data.len, done, x->begun_ns, p->ended_ns);
+	}
 }
 
 /* --- the end ------------------------------------------------------------------------------- */
@@ -242,6 +272,7 @@ static void io_ended(struct layout_io *x)
 
 	mutex_lock(&t->lock); /* from here on the parts are not cancelled */
 	op->be.v4.parts = NULL;
+	count_ended_locked(x);
 	mutex_unlock(&t->lock);
 	if (p && p->io.status != NFS4ERR_DELAY &&
 		(x->writes || !is_cancelled(nfs4_task_server(op), op))) {
@@ -278,6 +309,7 @@ static void io_left(struct layout_io *x)
 
 static void part_done(struct nfs4_ds_io *io)
 {
+	container_of(io, struct part, io)->ended_ns = clock_ns();
 	io_left(io->ctx);
 }
 
@@ -323,7 +355,7 @@ static void io_start(struct layout_io *x)
 
 	x->part[0].io.moves = !x->writes && x->n == 1 && op->u.read.moves;
 	atomic_init(&x->left, x->n + 1);
-	nfs_op_called(op, clock_ns());
+	nfs_op_called(op, x->begun_ns);
 	for (unsigned i = 0; i < x->n; i++) {
 		x->part[i].io.done = part_done;
 		x->part[i].io.ctx = x;
@@ -341,6 +373,7 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 
 	if (!x)
 		return false;
+	x->begun_ns = clock_ns();
 	if (t->type == LAYOUT4_NFSV4_1_FILES)
 		x->stateid = nfs4_io_stateid(c, op, nfs_op_open(op));
 	mutex_lock(&t->lock);
@@ -349,6 +382,7 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
 	if (goes) {
 		x->layout->nios++;
+		count_begun_locked(x);
 		op->be.v4.parts = x;
 	} else if (wanted && may_wait && nfs4_task_away(op)) {
 		TAILQ_INSERT_TAIL(&wanted->waiting, op, link);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_layout_report: the LAYOUTERRORs of a mount. Model: nfs4_layout_report.h.
+ * nfs4_layout_report: LAYOUTERROR and LAYOUTSTATS. Model: nfs4_layout_report.h.
  */
 #include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 
@@ -14,7 +14,9 @@
 #include "transport/log.h"
 
 #define CALL_NS (10 * NFS4_SEC)
-#define TEND_NS (50 * NFS4_MSEC) /* between two looks at reports that were given up */
+#define TEND_NS (50 * NFS4_MSEC)  /* between two looks at reports that were given up */
+#define LOOK_NS (5 * NFS4_SEC)	  /* at a layout without news whose counts are due */
+#define WAIT_NS (200 * NFS4_MSEC) /* while another report is under way */
 
 static void reported(struct nfs_op *op)
 {
@@ -35,18 +37,38 @@ static void reported(struct nfs_op *op)
 }
 
 /* Enters r among those under way. False: there are enough, or the mount ends. */
-static bool enter(struct nfs4_layouts *t, struct nfs4_layout_report *r)
+static bool enter_locked(struct nfs4_layouts *t, struct nfs4_layout_report *r) REQUIRES(t->lock)
 {
-	bool may;
+	if (t->closed || t->nreports >= NFS4_LAYOUT_REPORTS)
+		return false;
+	TAILQ_INSERT_TAIL(&t->reports, r, link);
+	t->nreports++;
+	return true;
+}
 
-	mutex_lock(&t->lock);
-	may = !t->closed && t->nreports < NFS4_LAYOUT_REPORTS;
-	if (may) {
-		TAILQ_INSERT_TAIL(&t->reports, r, link);
-		t->nreports++;
-	}
-	mutex_unlock(&t->lock);
-	return may;
+/* May op, one that the server need not have, be sent? */
+static bool has(struct nfs4_client *c, uint32_t op)
+{
+	return c->srv->minor >= 2 && !nfs4_server_lacks(c->srv, op);
+}
+
+/* NULL: no memory. */
+static struct nfs4_layout_report *report_new(
+	struct nfs4_layouts *t, struct nfs4_client *c, unsigned kind, uint64_t now)
+{
+	struct nfs4_layout_report *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->t = t;
+	r->until_ns = now + CALL_NS;
+	r->told_ns = now;
+	r->op.type = NFS_OP_TYPES;
+	r->op.cred = c->cred;
+	r->op.done = reported;
+	nfs4_task_bind(&r->op, nfs4_server_conn(c->srv), &c->user, kind);
+	r->op.be.v4.flags = NFS4_F_PRIV;
+	return r;
 }
 
 void nfs4_layout_report_errors(struct nfs4_layouts *t, struct nfs4_client *c,
@@ -54,28 +76,108 @@ void nfs4_layout_report_errors(struct nfs4_layouts *t, struct nfs4_client *c,
 	const struct nfs4_layout_error *error, unsigned n)
 {
 	struct nfs4_layout_report *r;
+	bool goes;
 
-	if (n == 0 || c->srv->minor < 2 || nfs4_server_lacks(c->srv, OP_LAYOUTERROR))
+	if (n == 0 || !has(c, OP_LAYOUTERROR))
 		return;
-	r = calloc(1, sizeof(*r));
+	r = report_new(t, c, NFS4_K_LAYOUTERROR, clock_ns());
 	if (!r)
 		return; /* LAYOUTRETURN tells the errors */
-	r->t = t;
 	r->fh = *fh;
 	r->stateid = *stateid;
 	r->n = n < NFS4_LAYOUT_ERRORS ? n : NFS4_LAYOUT_ERRORS;
 	memcpy(r->error, error, r->n * sizeof(*error));
-	r->until_ns = clock_ns() + CALL_NS;
-	r->op.type = NFS_OP_TYPES;
-	r->op.cred = c->cred;
-	r->op.done = reported;
-	nfs4_task_bind(&r->op, nfs4_server_conn(c->srv), &c->user, NFS4_K_LAYOUTERROR);
-	r->op.be.v4.flags = NFS4_F_PRIV;
-	if (enter(t, r))
+	mutex_lock(&t->lock);
+	goes = enter_locked(t, r);
+	mutex_unlock(&t->lock);
+	if (goes)
 		nfs4_task_start(&r->op);
 	else
 		free(r);
 }
+
+/* --- LAYOUTSTATS --------------------------------------------------------------------------- */
+
+/* The first layout whose counts are due, or NULL. Notes when to look again. */
+static struct nfs4_layout_held *due_locked(struct nfs4_layouts *t, uint64_t now) REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l, *due = NULL;
+	uint64_t next = UINT64_MAX;
+
+	TAILQ_FOREACH (l, &t->ages, age) {
+		const struct nfs4_io_stats *s = l->stats;
+		uint64_t at;
+
+		if (!l->held || !s)
+			continue;
+		if (!due && s->news && s->due_ns <= now) {
+			due = l;
+			continue;
+		}
+		at = s->due_ns > now ? s->due_ns : s->news ? now : now + LOOK_NS;
+		next = at < next ? at : next;
+	}
+	t->stats_ns = next;
+	return due;
+}
+
+/* Enters r with the counts of a layout, if those of one are due. */
+static bool take_due_locked(struct nfs4_layouts *t, struct nfs4_layout_report *r, uint64_t now)
+	REQUIRES(t->lock)
+{
+	struct nfs4_layout_held *l = due_locked(t, now);
+
+	if (!l || !enter_locked(t, r))
+		return false;
+	r->fh = l->fh;
+	r->stateid = l->stateid;
+	r->stats = *l->stats;
+	l->stats->news = false;
+	l->stats->due_ns = now + l->stats_s * NFS4_SEC;
+	if (l->stats->due_ns < t->stats_ns)
+		t->stats_ns = l->stats->due_ns;
+	return true;
+}
+
+/* When the counts of a layout may be due; 0: at `now`. */
+static uint64_t stats_pause(struct nfs4_layouts *t, uint64_t now)
+{
+	uint64_t at;
+
+	mutex_lock(&t->lock);
+	at = t->stats_ns;
+	if (at <= now)
+		at = t->nreports ? now + WAIT_NS : 0;
+	mutex_unlock(&t->lock);
+	return at;
+}
+
+void nfs4_layout_report_stats(
+	struct nfs4_layouts *t, struct nfs4_client *c, uint64_t now, uint64_t *next)
+{
+	struct nfs4_layout_report *r;
+	uint64_t at;
+	bool goes;
+
+	if (!has(c, OP_LAYOUTSTATS))
+		return;
+	at = stats_pause(t, now);
+	r = at ? NULL : report_new(t, c, NFS4_K_LAYOUTSTATS, now);
+	if (r) {
+		mutex_lock(&t->lock);
+		goes = take_due_locked(t, r, now);
+		at = t->stats_ns > now ? t->stats_ns : now + WAIT_NS;
+		mutex_unlock(&t->lock);
+		if (goes)
+			nfs4_task_start(&r->op);
+		else
+			free(r);
+	}
+	if (at && at < *next)
+		*next = at;
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
 
 void nfs4_layout_reports_tend(
 	struct nfs4_layouts *t, struct nfs4_client *c, uint64_t now, uint64_t *next)

@@ -224,18 +224,12 @@ static bool send_return(struct nfs4_pnfs *p, const struct nfs4_layoutreturn *r)
 static void return_layout(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = &p->layouts;
-	struct nfs4_layoutreturn r = {.fh = &l->fh};
+	struct nfs4_layoutreturn r;
 	struct nfs4_stranded ops;
-	bool forgotten;
+	bool forgotten = !nfs4_layout_returning(l, &r);
 	uint64_t again;
 
 	TAILQ_INIT(&ops);
-	mutex_lock(&t->lock);
-	r.stateid = l->stateid;
-	r.nerrors = l->nerrors;
-	memcpy(r.error, l->error, sizeof(r.error));
-	forgotten = l->forgotten;
-	mutex_unlock(&t->lock);
 	for (unsigned i = 0; i < r.nerrors; i++)
 		nfs4_devices_doubt(&p->devices, &r.error[i].at.device);
 	for (unsigned tries = 0; !forgotten && !send_return(p, &r) && tries < OLD_TRIES; tries++)
@@ -335,6 +329,7 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 		nfs4_ds_give_up(ds);
 	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
 	nfs4_layout_reports_tend(t, p->c, now, next);
+	nfs4_layout_report_stats(t, p->c, now, next);
 	if (ask)
 		take_answer(p, ask, closed);
 	else if (l)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/pnfs/nfs4_layout_report: LAYOUTERROR, of a mount of NFSv4.2.
+ * Unit tests of nfsproto/v4/pnfs/nfs4_layout_report: LAYOUTERROR and LAYOUTSTATS, of a mount of
+ * NFSv4.2.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -226,6 +227,96 @@ static void a_report_that_is_refused_changes_nothing(void **state)
 	fix_unmount_clean(e->f);
 }
 
+/* --- LAYOUTSTATS --------------------------------------------------------------------------- */
+
+static unsigned nstats(struct env *e)
+{
+	return pnfs_count(e, &e->f->srv.layouts.nstats);
+}
+
+static void counts_are_told_while_a_layout_is_used(void **state)
+{
+	struct env *e = *state;
+	struct mean_layouts *l = &e->f->srv.layouts;
+
+	l->stats_hint = 1;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	assert_int_equal(pnfs_write_at(e, 0, 3000), 0);
+	assert_true(mean_wait(&e->f->srv, &l->nstats, 1));
+	pthread_mutex_lock(&e->f->srv.lock);
+	assert_int_equal(l->stat.write.ops_completed, l->stat_write.count);
+	assert_int_equal(l->stat.write.bytes_completed, l->stat_write.bytes);
+	assert_true(l->stat_write.bytes >= 1000);
+	assert_int_equal(l->stat_write.bytes % 1000, 0);
+	assert_int_equal(l->stat.write.bytes_not_delivered, 0);
+	assert_true(l->stat.duration.tv_sec >= 1);
+	assert_int_equal(l->stat.fh.len, 2);
+	pthread_mutex_unlock(&e->f->srv.lock);
+	/* the counts go on, and LAYOUTRETURN has the last ones */
+	assert_int_equal(pnfs_write_at(e, 0, 4000), 0);
+	assert_true(mean_wait(&e->f->srv, &l->nstats, 2));
+	assert_int_equal(l->nreturn_stats, 0);
+	pnfs_order(&e->ds[0], NFS3ERR_IO);
+	assert_int_equal(pnfs_write_at(e, 0, 500), 0);
+	pthread_mutex_lock(&e->f->srv.lock);
+	assert_int_equal(l->nreturn_stats, 1);
+	assert_true(l->return_stat.write.bytes >= l->stat_write.bytes);
+	assert_int_equal(l->return_stat.update.write.bytes_not_delivered, 500);
+	pthread_mutex_unlock(&e->f->srv.lock);
+}
+
+/* Without I/O since the last report, there is none. */
+static void an_idle_layout_has_no_reports(void **state)
+{
+	struct env *e = *state;
+	unsigned sent;
+
+	e->f->srv.layouts.stats_hint = 1;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.nstats, 1));
+	sent = nstats(e);
+	usleep(1500000);
+	assert_true(nstats(e) <= sent + 1); /* if I/O ended behind the report */
+}
+
+/* A layout that goes back soon costs no round trip for its counts. */
+static void a_layout_that_goes_with_close_brings_its_counts(void **state)
+{
+	struct env *e = *state;
+
+	e->f->srv.layouts.return_on_close = true;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	fix_unmount_clean(e->f);
+	assert_int_equal(e->f->srv.layouts.returns, 1);
+	assert_int_equal(e->f->srv.layouts.nreturn_stats, 1);
+	assert_true(e->f->srv.layouts.return_stat.write.bytes >= 1000);
+	assert_int_equal(e->f->srv.layouts.nstats, 0);
+}
+
+static void a_server_without_layoutstats_is_asked_once(void **state)
+{
+	struct env *e = *state;
+	uint64_t until = fix_now_ms() + PATIENCE_MS;
+	struct mean_srv *s = &e->f->srv;
+
+	s->layouts.stats_hint = 1;
+	fix_fails(e->f, OP_LAYOUTSTATS, NFS4ERR_NOTSUPP, 100);
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	while (pnfs_count(e, &s->fail_times) == 100) {
+		assert_true(fix_now_ms() < until);
+		usleep(10000);
+	}
+	assert_int_equal(pnfs_write_at(e, 0, 1000), 0);
+	usleep(1500000);
+	assert_int_equal(pnfs_count(e, &s->fail_times), 99);
+	assert_int_equal(nstats(e), 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, pnfs_teardown)
@@ -238,6 +329,10 @@ int main(void)
 		TEST(a_server_without_the_operation_is_asked_once),
 		TEST(a_server_of_nfsv4_1_is_not_asked),
 		TEST(a_report_that_is_refused_changes_nothing),
+		TEST(counts_are_told_while_a_layout_is_used),
+		TEST(an_idle_layout_has_no_reports),
+		TEST(a_layout_that_goes_with_close_brings_its_counts),
+		TEST(a_server_without_layoutstats_is_asked_once),
 	};
 
 	return cmocka_run_group_tests_name("nfs4_layout_report", tests, NULL, NULL);
