@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/layout.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,19 @@ struct layouts *layouts_free(struct layouts *l)
 	}
 	free(l);
 	return NULL;
+}
+
+void layouts_report(const struct layouts *l, const struct devices *ds)
+{
+	for (unsigned i = 0; i < ds->n; i++) {
+		const struct layout_reports *r = &l->reports[i];
+
+		log_always_info("data server %s: %" PRIu64 " errors told by LAYOUTERROR, %" PRIu64
+				" by LAYOUTRETURN; counts of I/O %" PRIu64
+				" times by LAYOUTSTATS, %" PRIu64 " by LAYOUTRETURN",
+			ds->d[i].name, atomic_load(&r->errors), atomic_load(&r->late_errors),
+			atomic_load(&r->counts), atomic_load(&r->late_counts));
+	}
 }
 
 /* --- look-ups --------------------------------------------------------------------------------- */

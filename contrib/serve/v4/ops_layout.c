@@ -113,12 +113,23 @@ static const char *remedy(uint32_t status)
 	}
 }
 
-static void take_error(struct compound *c, const struct nfs4_device_error *e)
+static void count_one(_Atomic uint64_t *n)
+{
+	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+/* late: with LAYOUTRETURN. */
+static void take_error(struct compound *c, const struct nfs4_device_error *e, bool late)
 {
 	int i = devices_find(c->sv->devices, &e->device);
+	struct layout_reports *r;
 	uint64_t now = clock_coarse_ns();
 
-	if (i < 0 || !is_servers_fault(c, e->status))
+	if (i < 0)
+		return;
+	r = &c->sv->state.layouts->reports[i];
+	count_one(late ? &r->late_errors : &r->errors);
+	if (!is_servers_fault(c, e->status))
 		return;
 	if (atomic_exchange_explicit(
 		    &c->client->ds_again_ns[i], now + AVOID_NS, memory_order_relaxed) > now)
@@ -129,10 +140,22 @@ static void take_error(struct compound *c, const struct nfs4_device_error *e)
 		(unsigned)(AVOID_NS / NSEC_PER_SEC), remedy(e->status));
 }
 
-static void take_errors(struct compound *c, const struct nfs4_layouterror_args *a)
+static void take_errors(struct compound *c, const struct nfs4_layouterror_args *a, bool late)
 {
 	for (uint32_t i = 0; i < a->n; i++)
-		take_error(c, &a->error[i]);
+		take_error(c, &a->error[i], late);
+}
+
+/* A client has told the counts of its I/O at that data server. The counts are not used. */
+static void take_counts(struct compound *c, const struct nfs4_deviceid *device, bool late)
+{
+	int i = devices_find(c->sv->devices, device);
+	struct layout_reports *r;
+
+	if (i < 0)
+		return;
+	r = &c->sv->state.layouts->reports[i];
+	count_one(late ? &r->late_counts : &r->counts);
 }
 
 /* --- LAYOUTGET -------------------------------------------------------------------------------- */
@@ -225,7 +248,9 @@ static uint32_t return_file(
 	if (nfs4_get_ff_return(&a->body, &report) < 0)
 		return NFS4ERR_BADXDR;
 	for (uint32_t i = 0; i < report.nerrors; i++)
-		take_errors(c, &report.error[i]);
+		take_errors(c, &report.error[i], true);
+	for (uint32_t i = 0; i < report.nstats; i++)
+		take_counts(c, &report.stats[i].device, true);
 	if (a->reclaim)
 		return NFS4_OK;
 	current_stateid(c, &sid);
@@ -299,7 +324,7 @@ uint32_t op_layouterror(struct compound *c, const struct nfs4_args *args)
 	status = layout_check(c->client, c->cur, &sid, LAYOUTIOMODE4_ANY);
 	if (status != NFS4_OK)
 		return status;
-	take_errors(c, a);
+	take_errors(c, a, false);
 	nfs4_put_op_res(c->out, OP_LAYOUTERROR, NFS4_OK);
 	return NFS4_OK;
 }
@@ -308,13 +333,20 @@ uint32_t op_layoutstats(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_layoutstats_args *a = &args->u.layoutstats;
 	struct nfs4_stateid sid = a->stateid;
+	struct nfs4_ff_update update;
 	uint32_t status;
 
 	if (!c->sv->devices)
 		return NFS4ERR_NOTSUPP;
+	if (a->type != LAYOUT4_FLEX_FILES)
+		return NFS4ERR_UNKNOWN_LAYOUTTYPE;
+	if (nfs4_get_ff_update(&a->body, &update) < 0)
+		return NFS4ERR_BADXDR;
 	current_stateid(c, &sid);
 	status = layout_check(c->client, c->cur, &sid, LAYOUTIOMODE4_ANY);
-	if (status == NFS4_OK)
-		nfs4_put_op_res(c->out, OP_LAYOUTSTATS, NFS4_OK);
-	return status;
+	if (status != NFS4_OK)
+		return status;
+	take_counts(c, &a->device, false);
+	nfs4_put_op_res(c->out, OP_LAYOUTSTATS, NFS4_OK);
+	return NFS4_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <sys/stat.h>
@@ -136,6 +137,113 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	two_later_ns += 61 * NSEC_PER_SEC;
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
 	assert_int_equal(now, first);
+}
+
+static uint64_t reports(struct two *f, int device, bool errors)
+{
+	const struct layout_reports *r = &f->e.sv.state.layouts->reports[device];
+
+	return atomic_load(errors ? &r->errors : &r->counts);
+}
+
+static void reports_of_errors_are_counted(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_layouterror_args a = error_of(1, NFS4ERR_IO);
+	struct nfs4_stateid sid = laid_out(f, false);
+
+	a.n = 3; /* one of a data server that there is not, and one that is no fault of it */
+	a.stateid = sid;
+	a.error[1] = a.error[2] = a.error[0];
+	memset(&a.error[1].device, 0xff, sizeof(a.error[1].device));
+	a.error[2].status = NFS4ERR_NOSPC;
+	f->e.minor = 2;
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_layouterror_args(&f->e.args, &a);
+	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+	assert_int_equal(reports(f, 1, true), 2);
+	assert_int_equal(reports(f, 0, true), 0);
+	sid.other[0]++;
+	assert_int_equal(report(f, &sid, 1, NFS4ERR_IO), NFS4ERR_BAD_STATEID);
+	assert_int_equal(reports(f, 1, true), 2);
+}
+
+/* The counts of 1 READ of 4096 bytes. */
+static struct nfs4_ff_update update_of(void)
+{
+	return (struct nfs4_ff_update){
+		.addr = {{"tcp", 3}, {"10.0.0.2.8.1", 12}},
+		.fh = {.len = 2, .data = "DS"},
+		.read = {1, 4096, 1, 4096, 0, {.tv_nsec = 1000}, {.tv_nsec = 1000}},
+		.duration = {.tv_sec = 60},
+	};
+}
+
+/* LAYOUTSTATS of a body that is longer than it should be, or shorter. */
+static uint32_t stats(struct two *f, const struct nfs4_stateid *sid, uint32_t type,
+	const struct nfs4_deviceid *device, int longer)
+{
+	struct nfs4_ff_update u = update_of();
+	uint8_t body[1024] = {0};
+	struct nfs4_layoutstats_args a = {
+		.length = NFS4_LENGTH_EOF, .stateid = *sid, .read = {1, 4096}, .device = *device};
+	struct xdr_out x;
+
+	xdr_out_init(&x, body, sizeof(body));
+	nfs4_put_ff_update(&x, &u);
+	a.type = type;
+	a.body = (struct nfs4_opaque){body, (uint32_t)((int)x.len + longer)};
+	f->e.minor = 2;
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_layoutstats_args(&f->e.args, &a);
+	return env_run(&f->e, 3);
+}
+
+static void counts_of_io_are_checked_and_counted(void **state)
+{
+	const struct nfs4_deviceid none = {{1}}, *id = &devices.d[1].id;
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false), wrong = sid;
+	struct nfs4_ff_return r = {.nstats = 2};
+	struct nfs4_layoutreturn_res res;
+
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, 0), NFS4_OK);
+	assert_int_equal(reports(f, 1, false), 1);
+	/* no error by what is told (RFC 7862 15.7.3) */
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, &none, 0), NFS4_OK);
+	for (int i = 4; i <= 172; i += 4)
+		assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, -i), NFS4ERR_BADXDR);
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, 4), NFS4ERR_BADXDR);
+	assert_int_equal(stats(f, &sid, LAYOUT4_NFSV4_1_FILES, id, 0), NFS4ERR_UNKNOWN_LAYOUTTYPE);
+	wrong.other[0]++;
+	assert_int_equal(stats(f, &wrong, LAYOUT4_FLEX_FILES, id, 0), NFS4ERR_BAD_STATEID);
+	assert_int_equal(stats(f, &f->open, LAYOUT4_FLEX_FILES, id, 0), NFS4ERR_BAD_STATEID);
+	assert_int_equal(reports(f, 1, false), 1);
+	for (unsigned i = 0; i < r.nstats; i++)
+		r.stats[i] = (struct nfs4_ff_iostats){.device = *id, .update = update_of()};
+	assert_int_equal(give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+	assert_int_equal(reports(f, 1, false), 1);
+	assert_int_equal(f->e.sv.state.layouts->reports[1].late_counts, 2);
+	assert_int_equal(reports(f, 0, false), 0);
+}
+
+static void a_layout_tells_how_often_counts_are_wanted(void **state)
+{
+	struct devices ds = devices;
+	uint8_t body[1024];
+	struct nfs4_ff_layout l;
+	struct nfs4_opaque o = {.data = body};
+	const struct nfs_fh fh = {.len = 2, .data = "F0"};
+	struct xdr_out x;
+
+	ds.stats_s = 7;
+	xdr_out_init(&x, body, sizeof(body));
+	assert_true(devices_put_layout(&x, &ds, 0, 1, &fh, 1, 1));
+	o.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_get_ff_layout(&o, &l), 0);
+	assert_int_equal(l.stats_hint, 7);
 }
 
 /* Data servers may not find a file without a name. */
@@ -283,6 +391,9 @@ int main(void)
 		TEST(mistakes_have_their_status),
 		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
+		TEST(reports_of_errors_are_counted),
+		TEST(counts_of_io_are_checked_and_counted),
+		TEST(a_layout_tells_how_often_counts_are_wanted),
 		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(data_servers_have_addresses),
