@@ -57,6 +57,11 @@ bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum r
 	return one_host(p);
 }
 
+bool nfs4_ds_same_place(const struct nfs4_ds_place *a, const struct nfs4_ds_place *b)
+{
+	return a->proto == b->proto && a->len == b->len && !memcmp(&a->ss, &b->ss, a->len);
+}
+
 /* --- the connection ------------------------------------------------------------------------ */
 
 struct nfs4_ds *nfs4_ds_new(
@@ -235,6 +240,11 @@ bool nfs4_ds_is_up(const struct nfs4_ds *ds)
 	if (v4)
 		return !atomic_load(&v4->lost);
 	return atomic_load_explicit(&ds->rpc, memory_order_acquire) && !atomic_load(&ds->lost);
+}
+
+bool nfs4_ds_is_down(const struct nfs4_ds *ds)
+{
+	return !nfs4_ds_is_up(ds) && (!nfs4_ds_is_new(ds) || atomic_load(&ds->tries));
 }
 
 void nfs4_ds_give_up(struct nfs4_ds *ds)

@@ -233,35 +233,13 @@ struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint6
 	return l->stats;
 }
 
-/* The end of the range of e, not included. */
-static uint64_t end_of(const struct nfs4_layout_error *e)
+bool nfs4_layout_down_locked(struct nfs4_layout_held *l, struct nfs4_stateid *id)
 {
-	return e->length > NFS4_LENGTH_EOF - e->offset ? NFS4_LENGTH_EOF : e->offset + e->length;
-}
+	bool first = !l->down_told;
 
-/* Has e tell the range of `more`, too, and all between. */
-static void widen(struct nfs4_layout_error *e, const struct nfs4_layout_error *more)
-{
-	uint64_t end = end_of(e) > end_of(more) ? end_of(e) : end_of(more);
-
-	if (more->offset < e->offset)
-		e->offset = more->offset;
-	e->length = end == NFS4_LENGTH_EOF ? NFS4_LENGTH_EOF : end - e->offset;
-}
-
-/* Notes e for LAYOUTRETURN. True: of a kind that is new to l. */
-static bool note_error_locked(struct nfs4_layout_held *l, const struct nfs4_layout_error *e)
-	REQUIRES(NFS4_LAYOUTS_LOCK)
-{
-	for (unsigned i = 0; i < l->nerrors; i++)
-		if (!memcmp(&l->error[i].at, &e->at, sizeof(e->at))) {
-			widen(&l->error[i], e);
-			return false;
-		}
-	if (l->nerrors == NFS4_LAYOUT_ERRORS)
-		return false;
-	l->error[l->nerrors++] = *e;
-	return true;
+	l->down_told = true;
+	*id = l->stateid;
+	return first;
 }
 
 unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
@@ -272,7 +250,7 @@ unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_erro
 
 	mutex_lock(&t->lock);
 	for (unsigned i = 0; i < n; i++)
-		if (note_error_locked(l, &e[i]))
+		if (nfs4_layout_error_note(l->error, &l->nerrors, &e[i]))
 			e[fresh++] = e[i];
 	*id = l->stateid;
 	drop_locked(l, false);
@@ -580,6 +558,7 @@ bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *
 	l->return_on_close = g->return_on_close;
 	l->stats_s = to->seg[0].stats_s ? to->seg[0].stats_s : NFS4_IO_STATS_S;
 	l->held = true;
+	l->down_told = false;
 	return is_for_locked(l, g->writes);
 }
 

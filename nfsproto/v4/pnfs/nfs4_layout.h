@@ -36,19 +36,13 @@
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
 #include "nfsproto/v4/pnfs/nfs4_io_stats.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_error.h"
 #include "nfsproto/v4/pnfs/nfs4_segment.h"
 
 #define NFS4_LAYOUTS_HELD    1024u
 #define NFS4_LAYOUT_BUCKETS  256u
 #define NFS4_LAYOUT_SEGMENTS NFS4_LAYOUTS_MAX
 #define NFS4_LAYOUT_SMALL    8u /* small READs and WRITEs of a file without a layout */
-#define NFS4_LAYOUT_ERRORS   4u /* kinds that a LAYOUTRETURN tells; further ones are left out */
-
-/* Errors of one kind, with the same status and operation at one device, are one error. */
-struct nfs4_layout_error {
-	uint64_t offset, length; /* length NFS4_LENGTH_EOF: to the end of the file */
-	struct nfs4_device_error at;
-};
 
 struct nfs4_layout_held;
 
@@ -116,6 +110,7 @@ struct nfs4_layout_held {
 	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
 	unsigned nerrors GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	bool down_told GUARDED_BY(NFS4_LAYOUTS_LOCK); /* of a data server that is down */
 	/* of the I/O since the layout is held; NULL: none yet, or not of flexible files */
 	struct nfs4_io_stats *stats GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	uint32_t stats_s GUARDED_BY(NFS4_LAYOUTS_LOCK); /* between two LAYOUTSTATS */
@@ -139,6 +134,10 @@ const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
 /* I/O that has begun with nios raised has ended. */
 void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* I/O has found a data server of l down, and goes another way. True: for the first time; *id is the
+ * stateid of l. */
+bool nfs4_layout_down_locked(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
 /* The counts of l, for I/O that begins at `now`; NULL: none are kept. */
 struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint64_t now)
 	REQUIRES(NFS4_LAYOUTS_LOCK);

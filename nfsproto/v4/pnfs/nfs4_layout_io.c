@@ -35,6 +35,9 @@ struct layout_io {
 	struct nfs4_layout_held *layout;
 	bool writes;
 	bool commits; /* a segment wants LAYOUTCOMMIT */
+	/* a data server that is needed is down, of this device */
+	bool down;
+	struct nfs4_deviceid down_device;
 	uint64_t offset, begun_ns;
 	const struct seg_list *data;
 	struct nfs4_stateid stateid; /* for data servers of the file layout type */
@@ -51,6 +54,10 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	const struct nfs4_device *d = t->device;
 	struct part *p;
 
+	if (t->ds && nfs4_ds_is_down(t->ds)) {
+		x->down = true;
+		x->down_device = t->id;
+	}
 	if (!d || !t->ds || !nfs4_ds_is_up(t->ds) || d->version >= t->nfh ||
 		(!t->numeric && !d->tight))
 		return false;
@@ -364,12 +371,27 @@ static void io_start(struct layout_io *x)
 	io_left(x);
 }
 
+/* x goes through the metadata server, since a data server is down. */
+static void tell_down(struct layout_io *x, struct nfs4_client *c, const struct nfs4_stateid *id)
+{
+	const struct nfs4_layout_error e = {
+		.offset = x->offset,
+		.length = x->data->len,
+		.at = {.device = x->down_device,
+			.status = NFS4ERR_NXIO,
+			.op = x->writes ? OP_WRITE : OP_READ},
+	};
+
+	nfs4_layout_report_errors(x->layout->in, c, &nfs_op_open(x->op)->fh, id, &e, 1);
+}
+
 /* may_wait: for a layout that is wanted. */
 static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op, bool may_wait)
 {
 	struct layout_io *x = may_go(c, op) ? io_new(op) : NULL;
 	struct nfs4_layout_held *wanted;
-	bool goes, waits = false;
+	struct nfs4_stateid id;
+	bool goes, waits = false, tells;
 
 	if (!x)
 		return false;
@@ -388,7 +410,10 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 		TAILQ_INSERT_TAIL(&wanted->waiting, op, link);
 		waits = true;
 	}
+	tells = x->down && !goes && nfs4_layout_down_locked(x->layout, &id);
 	mutex_unlock(&t->lock);
+	if (tells)
+		tell_down(x, c, &id);
 	if (goes)
 		io_start(x);
 	else

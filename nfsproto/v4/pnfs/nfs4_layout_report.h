@@ -12,6 +12,9 @@
  * errors once more: an error there asks for a repair, an error in LAYOUTERROR alone does not (RFC
  * 8435 section 8.2.3).
  *
+ * I/O that finds a data server down goes another way, and the layout stays. Then LAYOUTERROR tells
+ * the metadata server once for each layout.
+ *
  * LAYOUTSTATS goes at most as often as the server wishes, for layouts with I/O since the last one,
  * and while no other report is under way. A layout that is held for a shorter time costs no round
  * trip: LAYOUTRETURN brings the same counts.

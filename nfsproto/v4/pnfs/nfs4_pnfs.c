@@ -86,7 +86,7 @@ static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
 {
 	log_warn("%s: %s: the file's data goes through the metadata server", p->c->srv->name,
 		error == -EBADMSG ? "a layout is malformed, or of another type than asked for, or "
-				    "its segments overlap: server bug"
+				    "its segments or stripes overlap: server bug"
 		: error == -EOPNOTSUPP ? "a layout has too many data servers"
 				       : strerror(-error));
 	return error == -EOPNOTSUPP ? NEVER_MS : LATE_MS;

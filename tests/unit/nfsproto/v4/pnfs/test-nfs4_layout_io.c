@@ -361,6 +361,31 @@ static void a_data_server_that_fails_is_reported_and_tried_again(void **state)
 	assert_int_equal(pnfs_count(e, &e->f->srv.layouts.errors), 2);
 }
 
+/* The address belongs to a server that knows neither the layout's user nor its handle. */
+static void a_data_server_of_another_owner_gets_nothing(void **state)
+{
+	struct env *e = *state;
+	uint32_t got;
+	bool eof;
+
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	pthread_mutex_lock(&e->ds[0].lock);
+	e->ds[0].uid = 4242;
+	pthread_mutex_unlock(&e->ds[0].lock);
+	falls_back(e, NFS4ERR_ACCESS);
+	pthread_mutex_lock(&e->ds[0].lock);
+	e->ds[0].uid = 1000;
+	pthread_mutex_unlock(&e->ds[0].lock);
+	pnfs_until_written(e);
+	pthread_mutex_lock(&e->ds[0].lock);
+	e->ds[0].fh.data[1]++;
+	pthread_mutex_unlock(&e->ds[0].lock);
+	falls_back(e, NFS4ERR_STALE);
+	assert_int_equal(pnfs_read_at(e, 20000, 100, true, &got, &eof), 0);
+	assert_int_equal(got, 100);
+}
+
 /* "Later" is no error of the data server. */
 static void a_data_server_without_time_is_not_reported(void **state)
 {
@@ -496,6 +521,7 @@ int main(void)
 		WITH_DS(a_layout_may_have_several_segments),
 		WITH_DS(a_read_that_owes_attributes_goes_to_the_metadata_server),
 		WITH_DS(a_data_server_that_fails_is_reported_and_tried_again),
+		WITH_DS(a_data_server_of_another_owner_gets_nothing),
 		WITH_DS(a_data_server_without_time_is_not_reported),
 		WITH_DS(answers_that_lie_are_errors),
 		WITH_DS(a_silent_data_server_is_waited_for_a_bounded_time),

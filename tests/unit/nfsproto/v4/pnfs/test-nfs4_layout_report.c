@@ -227,6 +227,43 @@ static void a_report_that_is_refused_changes_nothing(void **state)
 	fix_unmount_clean(e->f);
 }
 
+/* No I/O was under way when the data server died. */
+static void a_data_server_that_is_down_is_told_of_once(void **state)
+{
+	struct env *e = *state;
+	uint64_t until = fix_now_ms() + PATIENCE_MS;
+	uint32_t got;
+	bool eof;
+
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	mean_ds_kill(&e->ds[0]);
+	while (!told(e)) { /* until the mount has seen it */
+		assert_true(fix_now_ms() < until);
+		assert_int_equal(pnfs_read_at(e, 20000, 100, true, &got, &eof), 0);
+	}
+	assert_int_equal(last_told(e).error[0].status, NFS4ERR_NXIO);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(pnfs_write_at(e, 0, 1000), 0);
+	assert_int_equal(told(e), 1);
+}
+
+static void a_data_server_that_never_was_there_is_told_of(void **state)
+{
+	struct env *e = *state;
+	uint64_t until = fix_now_ms() + PATIENCE_MS;
+
+	mean_ds_kill(&e->ds[0]);
+	pnfs_open_file(e, O_RDWR);
+	while (!told(e)) {
+		assert_true(fix_now_ms() < until);
+		assert_int_equal(pnfs_write_at(e, 0, 1000), 0);
+	}
+	assert_int_equal(last_told(e).error[0].status, NFS4ERR_NXIO);
+	assert_int_equal(fix_close(e->f, e->open), 0);
+	fix_unmount_clean(e->f);
+}
+
 /* --- LAYOUTSTATS --------------------------------------------------------------------------- */
 
 static unsigned nstats(struct env *e)
@@ -329,6 +366,8 @@ int main(void)
 		TEST(a_server_without_the_operation_is_asked_once),
 		TEST(a_server_of_nfsv4_1_is_not_asked),
 		TEST(a_report_that_is_refused_changes_nothing),
+		TEST(a_data_server_that_is_down_is_told_of_once),
+		TEST(a_data_server_that_never_was_there_is_told_of),
 		TEST(counts_are_told_while_a_layout_is_used),
 		TEST(an_idle_layout_has_no_reports),
 		TEST(a_layout_that_goes_with_close_brings_its_counts),

@@ -100,6 +100,30 @@ static void a_recall_waits_for_io_under_way(void **state)
 	mem_buf_unref(buf);
 }
 
+/* The data servers refuse a fenced client while its WRITE is under way: the metadata server gets
+ * the data, once the client has let go of the layout. */
+static void a_layout_revoked_in_mid_write_loses_nothing(void **state)
+{
+	static const uint32_t how[] = {NFS4ERR_ADMIN_REVOKED, NFS4ERR_EXPIRED, NFS4ERR_BAD_STATEID};
+	struct env *e = *state;
+	unsigned writes;
+
+	e->f->srv.layouts.nstripes = 2;
+	e->f->srv.layouts.unit = UNIT;
+	pnfs_open_file(e, O_RDWR);
+	for (unsigned i = 0; i < 3; i++) {
+		pnfs_order(&e->ds[1], 0);
+		pnfs_until_written(e);
+		writes = fix_count(e->f, OP_WRITE);
+		fix_fails(e->f, OP_LAYOUTRETURN, how[i], 1);
+		pnfs_order(&e->ds[1], NFS3ERR_ACCES);
+		assert_int_equal(pnfs_write_at(e, 0, 4 * UNIT), 0);
+		assert_int_equal(fix_count(e->f, OP_WRITE), writes + 1);
+		assert_int_equal(e->f->srv.write_at, 0);
+		assert_int_equal(fix_count(e->f, OP_FREE_STATEID), i == 0 ? 1 : 2);
+	}
+}
+
 static void data_that_cannot_be_committed_is_written_again(void **state)
 {
 	struct env *e = *state;
@@ -395,6 +419,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_DS(a_recalled_layout_goes_back_and_comes_again),
 		WITH_DS(a_recall_waits_for_io_under_way),
+		WITH_DS(a_layout_revoked_in_mid_write_loses_nothing),
 		WITH_DS(data_that_cannot_be_committed_is_written_again),
 		WITH_DS(a_restarted_server_has_no_layouts),
 		WITH_DS(a_layout_goes_back_at_close_if_the_server_wants_that),
