@@ -5,7 +5,8 @@
  * LAYOUTERROR, LAYOUTSTATS, for the flexible file layout type (RFC 8435).
  *
  * A data server that one client reports as failing is not offered to this client for AVOID_NS. The
- * report changes nothing for other clients, which may well reach the data server.
+ * report changes nothing for other clients, which may well reach the data server. If a WRITE had no
+ * answer, LAYOUTRETURN fences the file, so no data server executes that WRITE later.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -235,6 +236,18 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 
 /* --- LAYOUTRETURN, LAYOUTCOMMIT --------------------------------------------------------------- */
 
+/* Has a WRITE had no answer? Then a data server may still execute the WRITE, and so undo a later
+ * one that goes through this server (RFC 8435 section 2.2, RFC 7862 section 15.6.4). */
+static bool may_come_late(const struct nfs4_ff_return *report)
+{
+	for (uint32_t i = 0; i < report->nerrors; i++)
+		for (uint32_t k = 0; k < report->error[i].n; k++)
+			if (report->error[i].error[k].status == NFS4ERR_NXIO &&
+				report->error[i].error[k].op != OP_READ)
+				return true;
+	return false;
+}
+
 static uint32_t return_file(
 	struct compound *c, const struct nfs4_layoutreturn_args *a, struct nfs4_layoutreturn_res *r)
 {
@@ -249,6 +262,8 @@ static uint32_t return_file(
 		return NFS4ERR_BADXDR;
 	for (uint32_t i = 0; i < report.nerrors; i++)
 		take_errors(c, &report.error[i], true);
+	if (may_come_late(&report))
+		fence_raise(c->cur);
 	for (uint32_t i = 0; i < report.nstats; i++)
 		take_counts(c, &report.stats[i].device, true);
 	if (a->reclaim)

@@ -293,6 +293,55 @@ static void a_refusal_behind_a_fence_is_no_failure(void **state)
 	assert_int_equal(now, 1 - first);
 }
 
+static uint32_t fence_user(struct two *f)
+{
+	struct fence_ids ids;
+	struct obj *o;
+
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	assert_int_equal(fence_ids(f->e.sv.objs, o, &ids), 0);
+	obj_unref(f->e.sv.objs, o);
+	return ids.uid;
+}
+
+/* A data server that was silent may still execute the WRITE, over one that comes here. */
+static void a_write_without_an_answer_is_fenced(void **state)
+{
+	static const struct {
+		uint32_t status, op;
+		bool fences;
+	} cases[] = {
+		{NFS4ERR_NXIO, OP_READ, false},
+		{NFS4ERR_NOSPC, OP_WRITE, false},
+		{NFS4ERR_IO, OP_WRITE, false},
+		{NFS4ERR_NXIO, OP_WRITE, true},
+		{NFS4ERR_NXIO, OP_COMMIT, true},
+	};
+	struct two *f = *state;
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct nfs4_ff_return r = {.nerrors = 2};
+		uint32_t user = fence_user(f);
+
+		sid = f->open;
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+		/* of a device that there is not, so that the layouts go on */
+		r.error[0] = error_of(0, NFS4ERR_DELAY);
+		r.error[1] = error_of(0, cases[i].status);
+		memset(&r.error[1].error[0].device, 0xff, sizeof(r.error[1].error[0].device));
+		r.error[1].error[0].op = cases[i].op;
+		assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+		assert_int_equal(fence_user(f), user); /* LAYOUTERROR: the client still writes */
+		assert_int_equal(
+			give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+		assert_int_equal(fence_user(f) != user, cases[i].fences);
+	}
+}
+
 static uint32_t device_info(struct two *f, const struct nfs4_deviceid *id, uint32_t type,
 	uint32_t maxcount, struct nfs4_getdeviceinfo_res *r)
 {
@@ -396,6 +445,7 @@ int main(void)
 		TEST(a_layout_tells_how_often_counts_are_wanted),
 		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
+		TEST(a_write_without_an_answer_is_fenced),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
 		TEST(clients_learn_of_the_layout_type),
