@@ -176,13 +176,26 @@ static void io_free(struct layout_io *x)
 	free(x);
 }
 
-/* The first part that failed, or NULL. */
+/* Does the metadata server hear of a part that ended like this? */
+static bool is_error(uint32_t status)
+{
+	return status != NFS4_OK && status != NFS4ERR_DELAY;
+}
+
+/* A part that failed, one that the metadata server hears of before all others; or NULL. */
 static const struct part *failed_part(const struct layout_io *x)
 {
-	for (unsigned i = 0; i < x->n; i++)
-		if (x->part[i].io.status != NFS4_OK)
-			return &x->part[i];
-	return NULL;
+	const struct part *failed = NULL;
+
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct part *p = &x->part[i];
+
+		if (is_error(p->io.status))
+			return p;
+		if (p->io.status != NFS4_OK)
+			failed = p;
+	}
+	return failed;
 }
 
 /* Puts the parts' results together. False: the metadata server must tell. */
@@ -225,12 +238,6 @@ static bool is_cancelled(struct nfs4_server *srv, const struct nfs_op *op)
 	cancelled = op->be.v4.cancelled;
 	mutex_unlock(&srv->slots.lock);
 	return cancelled;
-}
-
-/* Does the metadata server hear of a part that ended like this? */
-static bool is_error(uint32_t status)
-{
-	return status != NFS4_OK && status != NFS4ERR_DELAY;
 }
 
 /* Tells the metadata server at once, beside the I/O that is still under way. Several parts may have
@@ -281,8 +288,7 @@ static void io_ended(struct layout_io *x)
 	op->be.v4.parts = NULL;
 	count_ended_locked(x);
 	mutex_unlock(&t->lock);
-	if (p && p->io.status != NFS4ERR_DELAY &&
-		(x->writes || !is_cancelled(nfs4_task_server(op), op))) {
+	if (p && is_error(p->io.status) && (x->writes || !is_cancelled(nfs4_task_server(op), op))) {
 		io_failed(x, p);
 	} else if (x->writes && !p) {
 		op->u.write.count = op->u.write.from.len;

@@ -404,6 +404,24 @@ static void a_data_server_without_time_is_not_reported(void **state)
 	assert_int_equal(pnfs_count(e, &e->f->srv.layouts.returns), 0);
 }
 
+/* The other data server may execute its part late, so the layout must go back. */
+static void an_error_beside_a_later_is_reported(void **state)
+{
+	struct env *e = *state;
+	unsigned writes;
+
+	e->f->srv.layouts.nmirrors = 2;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	writes = fix_count(e->f, OP_WRITE);
+	pnfs_order(&e->ds[0], NFS3ERR_JUKEBOX);
+	pnfs_order(&e->ds[1], NFS3ERR_IO);
+	assert_int_equal(pnfs_write_at(e, 5000, 5000), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), writes + 1);
+	assert_int_equal(pnfs_count(e, &e->f->srv.layouts.errors), 1);
+	assert_int_equal(e->f->srv.layouts.error, NFS4ERR_IO);
+}
+
 static void answers_that_lie_are_errors(void **state)
 {
 	struct env *e = *state;
@@ -523,6 +541,7 @@ int main(void)
 		WITH_DS(a_data_server_that_fails_is_reported_and_tried_again),
 		WITH_DS(a_data_server_of_another_owner_gets_nothing),
 		WITH_DS(a_data_server_without_time_is_not_reported),
+		WITH_DS(an_error_beside_a_later_is_reported),
 		WITH_DS(answers_that_lie_are_errors),
 		WITH_DS(a_silent_data_server_is_waited_for_a_bounded_time),
 		WITH_DS(a_data_server_that_died_is_used_again_when_it_is_back),
