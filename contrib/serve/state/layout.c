@@ -116,6 +116,16 @@ uint32_t layout_check(
 	return status;
 }
 
+void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_stateid *sid)
+{
+	struct st *st;
+
+	mutex_lock(&c->lock);
+	if (find_locked(c, o, sid, &st) == NFS4_OK && st->layout.modes & bits_of(LAYOUTIOMODE4_RW))
+		atomic_store(&st->layout.doubted, true);
+	mutex_unlock(&c->lock);
+}
+
 /* --- beginning and end ------------------------------------------------------------------------ */
 
 /* May sid stand for a request for a layout of o? */
@@ -232,7 +242,7 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 {
 	struct st *st;
 	uint32_t status = find(c, o, sid, &st);
-	bool mine = false;
+	bool mine = false, fences;
 
 	*left = false;
 	if (status != NFS4_OK)
@@ -248,7 +258,11 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 	} else {
 		mine = end_locked(s, st);
 	}
+	fences = (!all || !(st->layout.modes & bits_of(LAYOUTIOMODE4_RW))) &&
+		 atomic_exchange(&st->layout.doubted, false);
 	mutex_unlock(&o->lock);
+	if (fences)
+		fence_raise(o);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);
@@ -303,6 +317,8 @@ void layout_closed(struct state *s, struct client *c, struct obj *o)
 	if (st && (opened || !end_locked(s, st)))
 		st = NULL;
 	mutex_unlock(&o->lock);
+	if (st && atomic_load(&st->layout.doubted))
+		fence_raise(o);
 	st_put(s, st); /* the table's */
 }
 

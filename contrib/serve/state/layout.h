@@ -66,6 +66,9 @@ uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const stru
 /* Is sid c's layout of o, with the iomode? For any seqid that was given out. A status. */
 uint32_t layout_check(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, uint32_t iomode);
+/* c has told of a WRITE by the layout sid that had no answer, and that a data server may execute
+ * late. The file is fenced when c's right to write there ends, or a part of it. */
+void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_stateid *sid);
 /* LAYOUTRETURN of the iomode (also LAYOUTIOMODE4_ANY). all: of the whole file; otherwise the layout
  * stays. *left: the client still has a layout of o, and *out is its stateid. A status. */
 uint32_t layout_return(struct state *s, struct client *c, struct obj *o,

@@ -6,7 +6,8 @@
  *
  * A data server that one client reports as failing is not offered to this client for AVOID_NS. The
  * report changes nothing for other clients, which may well reach the data server. If a WRITE had no
- * answer, LAYOUTRETURN fences the file, so no data server executes that WRITE later.
+ * answer, the file is fenced when the layout comes back, so no data server executes that WRITE
+ * later.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -238,13 +239,11 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 
 /* Has a WRITE had no answer? Then a data server may still execute the WRITE, and so undo a later
  * one that goes through this server (RFC 8435 section 2.2, RFC 7862 section 15.6.4). */
-static bool may_come_late(const struct nfs4_ff_return *report)
+static bool may_come_late(const struct nfs4_layouterror_args *a)
 {
-	for (uint32_t i = 0; i < report->nerrors; i++)
-		for (uint32_t k = 0; k < report->error[i].n; k++)
-			if (report->error[i].error[k].status == NFS4ERR_NXIO &&
-				report->error[i].error[k].op != OP_READ)
-				return true;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->error[i].status == NFS4ERR_NXIO && a->error[i].op != OP_READ)
+			return true;
 	return false;
 }
 
@@ -254,21 +253,24 @@ static uint32_t return_file(
 	bool all = a->offset == 0 && a->length == NFS4_LENGTH_EOF;
 	struct nfs4_stateid sid = a->stateid;
 	struct nfs4_ff_return report;
+	bool late = false;
 	uint32_t status;
 
 	if (!c->cur)
 		return NFS4ERR_NOFILEHANDLE;
 	if (nfs4_get_ff_return(&a->body, &report) < 0)
 		return NFS4ERR_BADXDR;
-	for (uint32_t i = 0; i < report.nerrors; i++)
+	for (uint32_t i = 0; i < report.nerrors; i++) {
 		take_errors(c, &report.error[i], true);
-	if (may_come_late(&report))
-		fence_raise(c->cur);
+		late |= may_come_late(&report.error[i]);
+	}
 	for (uint32_t i = 0; i < report.nstats; i++)
 		take_counts(c, &report.stats[i].device, true);
 	if (a->reclaim)
 		return NFS4_OK;
 	current_stateid(c, &sid);
+	if (late)
+		layout_doubt(c->client, c->cur, &sid);
 	status = layout_return(
 		&c->sv->state, c->client, c->cur, &sid, a->iomode, all, &r->left, &r->stateid);
 	if (r->left)
@@ -340,6 +342,8 @@ uint32_t op_layouterror(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	take_errors(c, a, false);
+	if (may_come_late(a))
+		layout_doubt(c->client, c->cur, &sid);
 	nfs4_put_op_res(c->out, OP_LAYOUTERROR, NFS4_OK);
 	return NFS4_OK;
 }

@@ -334,12 +334,57 @@ static void a_write_without_an_answer_is_fenced(void **state)
 		r.error[1] = error_of(0, cases[i].status);
 		memset(&r.error[1].error[0].device, 0xff, sizeof(r.error[1].error[0].device));
 		r.error[1].error[0].op = cases[i].op;
-		assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
-		assert_int_equal(fence_user(f), user); /* LAYOUTERROR: the client still writes */
 		assert_int_equal(
 			give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
 		assert_int_equal(fence_user(f) != user, cases[i].fences);
 	}
+}
+
+/* The client still writes there, until the layout ends, without another word on the WRITE. */
+static void a_write_without_an_answer_is_fenced_at_the_end(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	uint32_t user;
+
+	sid = laid_out(f, false);
+	user = fence_user(f);
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	assert_int_not_equal(fence_user(f), user);
+	user = fence_user(f);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
+	assert_int_not_equal(fence_user(f), user);
+}
+
+/* Else a client could shut all others out. */
+static void without_a_layout_nothing_is_fenced(void **state)
+{
+	struct nfs4_ff_return r = {.nerrors = 1, .error[0] = error_of(0, NFS4ERR_NXIO)};
+	struct two *f = *state;
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid = laid_out(f, false), reads;
+	uint32_t user = fence_user(f);
+
+	sid.other[0]++;
+	assert_int_equal(give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(fence_user(f), user);
+	two_be(f, true);
+	assert_int_equal(two_open(f, RD, 0), NFS4_OK);
+	reads = f->open;
+	assert_int_equal(get(f, &reads, LAYOUTIOMODE4_READ, NULL), NFS4_OK);
+	assert_int_equal(
+		give_with(f, &reads, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
 }
 
 static uint32_t device_info(struct two *f, const struct nfs4_deviceid *id, uint32_t type,
@@ -446,6 +491,8 @@ int main(void)
 		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(a_write_without_an_answer_is_fenced),
+		TEST(a_write_without_an_answer_is_fenced_at_the_end),
+		TEST(without_a_layout_nothing_is_fenced),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
 		TEST(clients_learn_of_the_layout_type),
