@@ -16,8 +16,7 @@
 #include "transport/clock.h"
 
 #define BODY_MAX   16384u /* bytes of the layouts of a file, of a device */
-#define RETURN_MAX 2048u  /* bytes of a report of NFS4_LAYOUT_ERRORS errors, NFS4_IO_STATS counts  \
-			   */
+#define RETURN_MAX 2048u  /* bytes of a report of errors and counts */
 #define UPDATE_MAX 512u	  /* bytes of an ff_layoutupdate4 */
 
 void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

@@ -441,7 +441,7 @@ bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until)
 	mutex_lock(&t->lock);
 	t->rest_ns = until;
 	drop_all_locked(t, false);
-	none = TAILQ_EMPTY(&t->queue);
+	none = TAILQ_EMPTY(&t->queue) && t->nreports == 0;
 	TAILQ_FOREACH (l, &t->ages, age)
 		none &= !l->held && !l->going && !l->busy && !l->nios && TAILQ_EMPTY(&l->waiting);
 	mutex_unlock(&t->lock);

@@ -178,8 +178,8 @@ bool nfs4_layout_returning(struct nfs4_layout_held *l, struct nfs4_layoutreturn 
 void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned) EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* Is the layout of fh one that goes at the last close? */
 bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
-/* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left, and
- * the pNFS thread has no work with any. */
+/* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left,
+ * the pNFS thread has no work with any, and no report is under way. */
 bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
