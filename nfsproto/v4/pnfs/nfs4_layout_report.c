@@ -78,7 +78,7 @@ void nfs4_layout_report_errors(struct nfs4_layouts *t, struct nfs4_client *c,
 	struct nfs4_layout_report *r;
 	bool goes;
 
-	if (n == 0 || !has(c, OP_LAYOUTERROR))
+	if (n == 0 || t->type != LAYOUT4_FLEX_FILES || !has(c, OP_LAYOUTERROR))
 		return;
 	r = report_new(t, c, NFS4_K_LAYOUTERROR, clock_ns());
 	if (!r)

@@ -12,6 +12,9 @@
  * errors once more: an error there asks for a repair, an error in LAYOUTERROR alone does not (RFC
  * 8435 section 8.2.3).
  *
+ * Both are for flexible files alone, as in Linux' client. Ganesha, which gives layouts of the file
+ * layout type, does not answer LAYOUTERROR, nor any later request of the same connection.
+ *
  * I/O that finds a data server down goes another way, and the layout stays. Then LAYOUTERROR tells
  * the metadata server once for each layout.
  *
