@@ -35,15 +35,6 @@ in_node() { # NODE COMMAND...
 	nsenter -m -n -u -p -t "$holder" "$@"
 }
 
-until_true() { # COMMAND...: fails after two minutes
-	for _ in $(seq 600); do
-		"$@" > /dev/null 2>&1 && return 0
-		sleep 0.2
-	done
-	echo "in vain: $*"
-	return 1
-}
-
 # In the namespaces of a node: what its daemons want to find, in the end as a process that does nothing.
 gluster_inside() { # NODE
 	local dir=$gluster_dir/$1

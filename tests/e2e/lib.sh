@@ -42,6 +42,15 @@ if [ -n "${RNFS_GROUP:-}" ]; then # the daemon is to enter that control group
 	RNFS=$work/rnfs
 fi
 
+until_true() { # COMMAND...: fails after two minutes
+	for _ in $(seq 600); do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.2
+	done
+	echo "in vain: $*"
+	return 1
+}
+
 fall_silent() { # the server is stopped, and so is each of its threads: kill(1) returns before
 	kill -STOP "$server_pid"
 	for _ in $(seq 400); do

@@ -13,6 +13,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/nfs4_client_upcalls.h"
 #include "nfsproto/v4/ops/nfs4_kinds.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
 #include "nfsproto/v4/server/nfs4_cb_run.h"
 #include "nfsproto/v4/server/nfs4_join.h"
@@ -89,18 +90,22 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_deleg deleg = {.pushing = &ctx};
 	static struct nfs4_layout_held layout = {.in = &layouts};
 	static struct nfs4_layout_ask ask;
+	static struct nfs4_layout_report report;
 	static struct nfs4_device_info device;
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
-	struct nfs_op *op = kind < NFS4_K_SEQUENCE     ? &open.own
-			    : kind == NFS4_K_LAYOUTGET ? &ask.op
-						       : &sync.op;
+	struct nfs_op *op = kind < NFS4_K_SEQUENCE				       ? &open.own
+			    : kind == NFS4_K_LAYOUTGET				       ? &ask.op
+			    : kind == NFS4_K_LAYOUTERROR || kind == NFS4_K_LAYOUTSTATS ? &report.op
+										       : &sync.op;
 	struct nfs4_reply r;
 	struct xdr_in x;
 
 	memset(&open, 0, sizeof(open));
 	memset(&sync, 0, sizeof(sync));
 	memset(&ask, 0, sizeof(ask));
+	memset(&report, 0, sizeof(report));
+	report.n = report.stats.n = size % NFS4_LAYOUT_ERRORS + 1;
 	op->client = &c.base;
 	op->done = done;
 	op->type = type_of(kind);

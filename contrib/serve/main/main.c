@@ -18,6 +18,7 @@
 
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/state/grace.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/v3/mountd.h"
 #include "contrib/serve/main/life.h"
@@ -74,6 +75,8 @@ static void report(struct serve *sv)
 	struct drc_stats s;
 
 	state_report(&sv->state);
+	if (sv->devices)
+		layouts_report(sv->state.layouts, sv->devices);
 	drc_stats(sv->drc, &s);
 	log_always_info("NFSv3: %u mounts not given back, %u answers kept, %" PRIu64
 			" calls answered from them",

@@ -43,6 +43,7 @@ enum {
 	OPT_PNFS,
 	OPT_DATA_SERVER,
 	OPT_STRIPE,
+	OPT_STATS,
 	OPT_LOG,
 	OPT_LOG_FORMAT,
 };
@@ -73,6 +74,7 @@ static const struct option longopts[] = {
 	{"pnfs", required_argument, NULL, OPT_PNFS},
 	{"data-server", no_argument, NULL, OPT_DATA_SERVER},
 	{"pnfs-stripe", required_argument, NULL, OPT_STRIPE},
+	{"pnfs-stats", required_argument, NULL, OPT_STATS},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"log-format", required_argument, NULL, OPT_LOG_FORMAT},
 	{"help", no_argument, NULL, 'h'},
@@ -106,6 +108,7 @@ void serve_options_usage(void)
 	       "  --pnfs LIST          have clients read and write at these data servers,\n"
 	       "                       PROTO:HOST:PORT[/VERSION][,...]\n"
 	       "  --pnfs-stripe BYTES  spread each file over them, in pieces of this size\n"
+	       "  --pnfs-stats SECONDS have clients report their counts there this often\n"
 	       "  --data-server        be a data server of a server with --pnfs, with the same\n"
 	       "                       DIRECTORY and --handle-key\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
@@ -249,6 +252,8 @@ static int finish(struct options *o, const char **at, const enum rpc_proto *prot
 {
 	if (o->devices.stripe && !o->devices.n)
 		return err_set(e, ERR_USAGE, "--pnfs-stripe: --pnfs names no data servers");
+	if (o->devices.stats_s && !o->devices.n)
+		return err_set(e, ERR_USAGE, "--pnfs-stats: --pnfs names no data servers");
 	if (o->data_server && o->devices.n)
 		return err_set(e, ERR_USAGE,
 			"--data-server: a server with --pnfs is none; start another rnfs-serve");
@@ -358,6 +363,8 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 			return -1;
 		o->devices.stripe = v;
 		return 0;
+	case OPT_STATS:
+		return parse_u32("--pnfs-stats", arg, 1, 3600, &o->devices.stats_s, e);
 	case OPT_LOG:
 		return log_choice_target(&o->log, arg)
 			       ? 0

@@ -50,7 +50,7 @@ struct options {
 	uint32_t lease_s, inline_size;
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	enum deleg_mode delegations;
-	struct devices devices; /* --pnfs, --pnfs-stripe */
+	struct devices devices; /* --pnfs, --pnfs-stripe, --pnfs-stats */
 	struct admit admit;	/* --allow-users, --clients, --privileged-ports */
 	bool help, version;
 };

@@ -159,7 +159,8 @@ static struct nfs_name decimal(char *buf, size_t size, uint32_t id)
 bool devices_put_layout(struct xdr_out *x, const struct devices *ds, uint32_t avoid, uint64_t ino,
 	const struct nfs_fh *fh, uint32_t uid, uint32_t gid)
 {
-	struct nfs4_ff_layout l = {.nmirrors = 1, .flags = FF_FLAGS_NO_LAYOUTCOMMIT};
+	struct nfs4_ff_layout l = {
+		.nmirrors = 1, .flags = FF_FLAGS_NO_LAYOUTCOMMIT, .stats_hint = ds->stats_s};
 	struct nfs4_ff_server s = {.efficiency = 1, .nfh = 1};
 	unsigned first = (unsigned)(ino * 0x9e3779b97f4a7c15ull >> 33) % ds->n, use[DEVICES_MAX];
 	char user[12], group[12];

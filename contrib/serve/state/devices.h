@@ -35,7 +35,8 @@ struct device {
 struct devices {
 	unsigned n;
 	struct device d[DEVICES_MAX];
-	uint64_t stripe; /* bytes; 0: each file is at one data server */
+	uint64_t stripe;  /* bytes; 0: each file is at one data server */
+	uint32_t stats_s; /* seconds between two LAYOUTSTATS; 0: as the client likes */
 };
 
 /* Adds the data servers of list, which is cut into words: SERVER[,SERVER...], SERVER is

@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/layout.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,19 @@ struct layouts *layouts_free(struct layouts *l)
 	}
 	free(l);
 	return NULL;
+}
+
+void layouts_report(const struct layouts *l, const struct devices *ds)
+{
+	for (unsigned i = 0; i < ds->n; i++) {
+		const struct layout_reports *r = &l->reports[i];
+
+		log_always_info("data server %s: %" PRIu64 " errors told by LAYOUTERROR, %" PRIu64
+				" by LAYOUTRETURN; counts of I/O %" PRIu64
+				" times by LAYOUTSTATS, %" PRIu64 " by LAYOUTRETURN",
+			ds->d[i].name, atomic_load(&r->errors), atomic_load(&r->late_errors),
+			atomic_load(&r->counts), atomic_load(&r->late_counts));
+	}
 }
 
 /* --- look-ups --------------------------------------------------------------------------------- */
@@ -100,6 +114,16 @@ uint32_t layout_check(
 		status = NFS4ERR_BADLAYOUT;
 	mutex_unlock(&c->lock);
 	return status;
+}
+
+void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_stateid *sid)
+{
+	struct st *st;
+
+	mutex_lock(&c->lock);
+	if (find_locked(c, o, sid, &st) == NFS4_OK && st->layout.modes & bits_of(LAYOUTIOMODE4_RW))
+		atomic_store(&st->layout.doubted, true);
+	mutex_unlock(&c->lock);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -218,7 +242,7 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 {
 	struct st *st;
 	uint32_t status = find(c, o, sid, &st);
-	bool mine = false;
+	bool mine = false, fences;
 
 	*left = false;
 	if (status != NFS4_OK)
@@ -234,7 +258,11 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 	} else {
 		mine = end_locked(s, st);
 	}
+	fences = (!all || !(st->layout.modes & bits_of(LAYOUTIOMODE4_RW))) &&
+		 atomic_exchange(&st->layout.doubted, false);
 	mutex_unlock(&o->lock);
+	if (fences)
+		fence_raise(o);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);
@@ -289,6 +317,8 @@ void layout_closed(struct state *s, struct client *c, struct obj *o)
 	if (st && (opened || !end_locked(s, st)))
 		st = NULL;
 	mutex_unlock(&o->lock);
+	if (st && atomic_load(&st->layout.doubted))
+		fence_raise(o);
 	st_put(s, st); /* the table's */
 }
 

@@ -22,10 +22,17 @@
 #ifndef RNFS_SERVE_STATE_LAYOUT_H
 #define RNFS_SERVE_STATE_LAYOUT_H
 
+#include "contrib/serve/state/devices.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/stateid.h"
 
 #define LAYOUT_RECALLS_MAX 1024 /* not sent yet */
+
+/* What clients have reported of one data server since the server has started. */
+struct layout_reports {
+	_Atomic uint64_t errors, counts;	   /* by LAYOUTERROR, by LAYOUTSTATS */
+	_Atomic uint64_t late_errors, late_counts; /* by LAYOUTRETURN */
+};
 
 struct layouts {
 	struct mutex lock;
@@ -34,11 +41,15 @@ struct layouts {
 	_Atomic uint32_t nrecalled;
 	struct notices recalls GUARDED_BY(lock); /* to be sent */
 	_Atomic uint32_t nrecalls;
+	struct layout_reports reports[DEVICES_MAX]; /* as devices.d */
 };
 
 /* NULL without memory. */
 struct layouts *layouts_new(void);
 struct layouts *layouts_free(struct layouts *l); /* accepts NULL, returns NULL */
+
+/* Logs the reports about each data server of ds. */
+void layouts_report(const struct layouts *l, const struct devices *ds);
 
 /* The request that asks for a layout. */
 struct layout_ask {
@@ -55,6 +66,9 @@ uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const stru
 /* Is sid c's layout of o, with the iomode? For any seqid that was given out. A status. */
 uint32_t layout_check(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, uint32_t iomode);
+/* c has told of a WRITE by the layout sid that had no answer, and that a data server may execute
+ * late. The file is fenced when c's right to write there ends, or a part of it. */
+void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_stateid *sid);
 /* LAYOUTRETURN of the iomode (also LAYOUTIOMODE4_ANY). all: of the whole file; otherwise the layout
  * stays. *left: the client still has a layout of o, and *out is its stateid. A status. */
 uint32_t layout_return(struct state *s, struct client *c, struct obj *o,

@@ -43,6 +43,7 @@ struct st_deleg {
 /* Members for a layout only (layout.h); obj->lock to change. */
 struct st_layout {
 	_Atomic uint8_t modes;		  /* 1 << layoutiomode4 each */
+	atomic_bool doubted;		  /* layout_doubt() */
 	struct nfs4_referring_call given; /* the request that got the layout last */
 	uint64_t given_ns, again_ns;	  /* when given; when to recall again */
 	uint64_t recalled_ns;		  /* 0: not recalled */

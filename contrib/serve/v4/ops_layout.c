@@ -5,7 +5,9 @@
  * LAYOUTERROR, LAYOUTSTATS, for the flexible file layout type (RFC 8435).
  *
  * A data server that one client reports as failing is not offered to this client for AVOID_NS. The
- * report changes nothing for other clients, which may well reach the data server.
+ * report changes nothing for other clients, which may well reach the data server. If a WRITE had no
+ * answer, the file is fenced when the layout comes back, so no data server executes that WRITE
+ * later.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -113,12 +115,23 @@ static const char *remedy(uint32_t status)
 	}
 }
 
-static void take_error(struct compound *c, const struct nfs4_device_error *e)
+static void count_one(_Atomic uint64_t *n)
+{
+	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+/* late: with LAYOUTRETURN. */
+static void take_error(struct compound *c, const struct nfs4_device_error *e, bool late)
 {
 	int i = devices_find(c->sv->devices, &e->device);
+	struct layout_reports *r;
 	uint64_t now = clock_coarse_ns();
 
-	if (i < 0 || !is_servers_fault(c, e->status))
+	if (i < 0)
+		return;
+	r = &c->sv->state.layouts->reports[i];
+	count_one(late ? &r->late_errors : &r->errors);
+	if (!is_servers_fault(c, e->status))
 		return;
 	if (atomic_exchange_explicit(
 		    &c->client->ds_again_ns[i], now + AVOID_NS, memory_order_relaxed) > now)
@@ -129,10 +142,22 @@ static void take_error(struct compound *c, const struct nfs4_device_error *e)
 		(unsigned)(AVOID_NS / NSEC_PER_SEC), remedy(e->status));
 }
 
-static void take_errors(struct compound *c, const struct nfs4_layouterror_args *a)
+static void take_errors(struct compound *c, const struct nfs4_layouterror_args *a, bool late)
 {
 	for (uint32_t i = 0; i < a->n; i++)
-		take_error(c, &a->error[i]);
+		take_error(c, &a->error[i], late);
+}
+
+/* A client has told the counts of its I/O at that data server. The counts are not used. */
+static void take_counts(struct compound *c, const struct nfs4_deviceid *device, bool late)
+{
+	int i = devices_find(c->sv->devices, device);
+	struct layout_reports *r;
+
+	if (i < 0)
+		return;
+	r = &c->sv->state.layouts->reports[i];
+	count_one(late ? &r->late_counts : &r->counts);
 }
 
 /* --- LAYOUTGET -------------------------------------------------------------------------------- */
@@ -212,23 +237,40 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 
 /* --- LAYOUTRETURN, LAYOUTCOMMIT --------------------------------------------------------------- */
 
+/* Has a WRITE had no answer? Then a data server may still execute the WRITE, and so undo a later
+ * one that goes through this server (RFC 8435 section 2.2, RFC 7862 section 15.6.4). */
+static bool may_come_late(const struct nfs4_layouterror_args *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->error[i].status == NFS4ERR_NXIO && a->error[i].op != OP_READ)
+			return true;
+	return false;
+}
+
 static uint32_t return_file(
 	struct compound *c, const struct nfs4_layoutreturn_args *a, struct nfs4_layoutreturn_res *r)
 {
 	bool all = a->offset == 0 && a->length == NFS4_LENGTH_EOF;
 	struct nfs4_stateid sid = a->stateid;
 	struct nfs4_ff_return report;
+	bool late = false;
 	uint32_t status;
 
 	if (!c->cur)
 		return NFS4ERR_NOFILEHANDLE;
 	if (nfs4_get_ff_return(&a->body, &report) < 0)
 		return NFS4ERR_BADXDR;
-	for (uint32_t i = 0; i < report.nerrors; i++)
-		take_errors(c, &report.error[i]);
+	for (uint32_t i = 0; i < report.nerrors; i++) {
+		take_errors(c, &report.error[i], true);
+		late |= may_come_late(&report.error[i]);
+	}
+	for (uint32_t i = 0; i < report.nstats; i++)
+		take_counts(c, &report.stats[i].device, true);
 	if (a->reclaim)
 		return NFS4_OK;
 	current_stateid(c, &sid);
+	if (late)
+		layout_doubt(c->client, c->cur, &sid);
 	status = layout_return(
 		&c->sv->state, c->client, c->cur, &sid, a->iomode, all, &r->left, &r->stateid);
 	if (r->left)
@@ -299,7 +341,9 @@ uint32_t op_layouterror(struct compound *c, const struct nfs4_args *args)
 	status = layout_check(c->client, c->cur, &sid, LAYOUTIOMODE4_ANY);
 	if (status != NFS4_OK)
 		return status;
-	take_errors(c, a);
+	take_errors(c, a, false);
+	if (may_come_late(a))
+		layout_doubt(c->client, c->cur, &sid);
 	nfs4_put_op_res(c->out, OP_LAYOUTERROR, NFS4_OK);
 	return NFS4_OK;
 }
@@ -308,13 +352,20 @@ uint32_t op_layoutstats(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_layoutstats_args *a = &args->u.layoutstats;
 	struct nfs4_stateid sid = a->stateid;
+	struct nfs4_ff_update update;
 	uint32_t status;
 
 	if (!c->sv->devices)
 		return NFS4ERR_NOTSUPP;
+	if (a->type != LAYOUT4_FLEX_FILES)
+		return NFS4ERR_UNKNOWN_LAYOUTTYPE;
+	if (nfs4_get_ff_update(&a->body, &update) < 0)
+		return NFS4ERR_BADXDR;
 	current_stateid(c, &sid);
 	status = layout_check(c->client, c->cur, &sid, LAYOUTIOMODE4_ANY);
-	if (status == NFS4_OK)
-		nfs4_put_op_res(c->out, OP_LAYOUTSTATS, NFS4_OK);
-	return status;
+	if (status != NFS4_OK)
+		return status;
+	take_counts(c, &a->device, false);
+	nfs4_put_op_res(c->out, OP_LAYOUTSTATS, NFS4_OK);
+	return NFS4_OK;
 }

@@ -9,11 +9,15 @@
 
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/ops/nfs4_coder.h"
+#include "nfsproto/v4/ops/nfs4_ops_space.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/pnfs/nfs4_pnfs.h"
+#include "transport/clock.h"
 
 #define BODY_MAX   16384u /* bytes of the layouts of a file, of a device */
-#define RETURN_MAX 1024u  /* bytes of a report of NFS4_LAYOUT_ERRORS errors */
+#define RETURN_MAX 2048u  /* bytes of a report of errors and counts */
+#define UPDATE_MAX 512u	  /* bytes of an ff_layoutupdate4 */
 
 void nfs4_put_op_layoutget(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -80,45 +84,49 @@ enum nfs_outcome nfs4_get_op_getdeviceinfo(
 	return NFS_DONE;
 }
 
-/* The report of r's errors in buf, of RETURN_MAX bytes; empty if there are none, or if layouts of
+static struct nfs4_layouterror_args error_args(
+	const struct nfs4_layout_error *e, const struct nfs4_stateid *id)
+{
+	return (struct nfs4_layouterror_args){.offset = e->offset,
+		.length = e->length,
+		.stateid = *id,
+		.n = 1,
+		.error[0] = e->at};
+}
+
+/* The report of r in buf, of RETURN_MAX bytes; empty if there is nothing to tell, or if layouts of
  * that type have no report. */
 static struct nfs4_opaque report(const struct nfs4_layoutreturn *r, uint32_t type, uint8_t *buf)
 {
-	struct nfs4_ff_return ff = {.nerrors = r->nerrors};
+	struct nfs4_ff_return ff = {.nerrors = r->nerrors, .nstats = r->stats.n};
+	char addr[NFS4_IO_STATS][NFS4_UADDR_MAX];
+	uint64_t now = clock_ns();
 	struct xdr_out x;
 
-	if (!r->nerrors || type != LAYOUT4_FLEX_FILES)
+	if ((!r->nerrors && !r->stats.n) || type != LAYOUT4_FLEX_FILES)
 		return (struct nfs4_opaque){.len = 0};
 	for (unsigned i = 0; i < r->nerrors; i++)
-		ff.error[i] = (struct nfs4_layouterror_args){
-			.offset = r->error[i].offset,
-			.length = r->error[i].length,
+		ff.error[i] = error_args(&r->error[i], &r->stateid);
+	for (unsigned i = 0; i < r->stats.n; i++) {
+		const struct nfs4_io_stats_at *at = &r->stats.at[i];
+
+		ff.stats[i] = (struct nfs4_ff_iostats){
+			.length = NFS4_LENGTH_EOF,
 			.stateid = r->stateid,
-			.n = 1,
-			.error[0] = r->error[i].at,
+			.read = {at->read.ops_completed, at->read.bytes_completed},
+			.write = {at->write.ops_completed, at->write.bytes_completed},
+			.device = at->device,
 		};
+		nfs4_io_stats_tell(&r->stats, i, now, addr[i], &ff.stats[i].update);
+	}
 	xdr_out_init(&x, buf, RETURN_MAX);
 	nfs4_put_ff_return(&x, &ff);
 	return (struct nfs4_opaque){.data = buf, .len = xdr_out_ok(&x) ? (uint32_t)x.len : 0};
 }
 
-void nfs4_put_layout_back(struct nfs4_client *c, struct nfs4_comp *k, const struct nfs4_stateid *id)
+void nfs4_put_layout_back(
+	struct nfs4_client *c, struct nfs4_comp *k, const struct nfs4_layoutreturn *r)
 {
-	struct nfs4_layoutreturn_args a = {
-		.type = nfs4_pnfs_type(c),
-		.iomode = LAYOUTIOMODE4_ANY,
-		.what = LAYOUTRETURN4_FILE,
-		.length = NFS4_LENGTH_EOF,
-		.stateid = *id,
-	};
-
-	nfs4_put_layoutreturn_args(k->x, &a);
-	nfs4_comp_count(k, OP_LAYOUTRETURN, 0);
-}
-
-void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
-{
-	const struct nfs4_layoutreturn *r = container_of(op, struct nfs4_sync, op)->u.layoutreturn;
 	uint8_t body[RETURN_MAX];
 	struct nfs4_layoutreturn_args a = {
 		.type = nfs4_pnfs_type(c),
@@ -129,9 +137,16 @@ void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct n
 		.body = report(r, nfs4_pnfs_type(c), body),
 	};
 
-	nfs4_comp_putfh(k, r->fh ? r->fh : &c->base.root);
 	nfs4_put_layoutreturn_args(k->x, &a);
 	nfs4_comp_count(k, OP_LAYOUTRETURN, 0);
+}
+
+void nfs4_put_op_layoutreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_layoutreturn *r = container_of(op, struct nfs4_sync, op)->u.layoutreturn;
+
+	nfs4_comp_putfh(k, r->fh ? r->fh : &c->base.root);
+	nfs4_put_layout_back(c, k, r);
 }
 
 enum nfs_outcome nfs4_get_op_layoutreturn(
@@ -145,6 +160,70 @@ enum nfs_outcome nfs4_get_op_layoutreturn(
 	if (rc)
 		return nfs4_outcome(op, rc);
 	return nfs_failed(op, nfs4_get_layoutreturn_res(r->x, NFS4_OK, &res));
+}
+
+void nfs4_put_op_layouterror(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_layout_report *r = container_of(op, struct nfs4_layout_report, op);
+
+	nfs4_comp_putfh(k, &r->fh);
+	for (unsigned i = 0; i < r->n; i++) {
+		struct nfs4_layouterror_args a = error_args(&r->error[i], &r->stateid);
+
+		nfs4_put_layouterror_args(k->x, &a);
+		nfs4_comp_count(k, OP_LAYOUTERROR, 0);
+	}
+}
+
+enum nfs_outcome nfs4_get_op_layouterror(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs4_layout_report *report = container_of(op, struct nfs4_layout_report, op);
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	for (unsigned i = 0; i < report->n && !rc; i++)
+		rc = nfs4_reply_optional(c, r, OP_LAYOUTERROR);
+	return nfs4_outcome(op, rc);
+}
+
+void nfs4_put_op_layoutstats(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_layout_report *r = container_of(op, struct nfs4_layout_report, op);
+
+	nfs4_comp_putfh(k, &r->fh);
+	for (unsigned i = 0; i < r->stats.n; i++) {
+		const struct nfs4_io_stats_at *at = &r->stats.at[i];
+		struct nfs4_layoutstats_args a = {
+			.length = NFS4_LENGTH_EOF,
+			.stateid = r->stateid,
+			.read = {at->read.ops_completed, at->read.bytes_completed},
+			.write = {at->write.ops_completed, at->write.bytes_completed},
+			.device = at->device,
+			.type = LAYOUT4_FLEX_FILES,
+		};
+		char addr[NFS4_UADDR_MAX];
+		struct nfs4_ff_update u;
+		uint8_t body[UPDATE_MAX];
+		struct xdr_out x;
+
+		nfs4_io_stats_tell(&r->stats, i, r->told_ns, addr, &u);
+		xdr_out_init(&x, body, sizeof(body));
+		nfs4_put_ff_update(&x, &u);
+		a.body = (struct nfs4_opaque){.data = body, .len = (uint32_t)x.len};
+		nfs4_put_layoutstats_args(k->x, &a);
+		nfs4_comp_count(k, OP_LAYOUTSTATS, 0);
+	}
+}
+
+enum nfs_outcome nfs4_get_op_layoutstats(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs4_layout_report *report = container_of(op, struct nfs4_layout_report, op);
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	for (unsigned i = 0; i < report->stats.n && !rc; i++)
+		rc = nfs4_reply_optional(c, r, OP_LAYOUTSTATS);
+	return nfs4_outcome(op, rc);
 }
 
 /* Does LAYOUTCOMMIT tell the offset of the last byte written, for the size of the file? Data of the

@@ -9,10 +9,11 @@
 #include "nfsproto/v4/server/nfs4_compound.h"
 
 struct nfs4_client;
+struct nfs4_layoutreturn;
 
-/* LAYOUTRETURN of the whole layout of the current file, with nothing to report (RFC 8881 section
- * 18.44). */
+/* LAYOUTRETURN of the whole layout of the current file, or (r->fh NULL) of all layouts, with the
+ * report of r (RFC 8881 section 18.44). */
 void nfs4_put_layout_back(
-	struct nfs4_client *c, struct nfs4_comp *k, const struct nfs4_stateid *id);
+	struct nfs4_client *c, struct nfs4_comp *k, const struct nfs4_layoutreturn *r);
 
 #endif

@@ -380,16 +380,16 @@ static bool brings_attr(const struct nfs_op *op)
 /* LAYOUTRETURN in front of CLOSE, if the layout of the file is to go back by now. */
 static void put_layout(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_stateid id;
+	struct nfs4_layoutreturn r;
 
 	if (!op->be.v4.layout)
 		op->be.v4.layout = nfs4_pnfs_close_along(c, op->be.v4.open);
-	if (op->be.v4.layout && !nfs4_layout_close_stateid(op->be.v4.layout, &id)) {
+	if (op->be.v4.layout && !nfs4_layout_returning(op->be.v4.layout, &r)) {
 		nfs4_layout_closed(op->be.v4.layout, true);
 		op->be.v4.layout = NULL;
 	}
 	if (op->be.v4.layout)
-		nfs4_put_layout_back(c, k, &id);
+		nfs4_put_layout_back(c, k, &r);
 }
 
 /* LAYOUTRETURN of the layout of op was answered: rc as nfs4_reply_op(). True: go on to CLOSE, else

@@ -13,14 +13,9 @@
 
 /* --- operations that the server lacks -------------------------------------------------------- */
 
-static uint32_t lacks_bit(uint32_t op)
-{
-	return 1u << (op - OP_ALLOCATE);
-}
-
 bool nfs4_lacks(struct nfs4_client *c, uint32_t op)
 {
-	return atomic_load_explicit(&c->srv->lacks, memory_order_relaxed) & lacks_bit(op);
+	return nfs4_server_lacks(c->srv, op);
 }
 
 int nfs4_reply_optional(struct nfs4_client *c, struct nfs4_reply *r, uint32_t op)
@@ -29,8 +24,7 @@ int nfs4_reply_optional(struct nfs4_client *c, struct nfs4_reply *r, uint32_t op
 
 	if (rc != NFS4ERR_NOTSUPP && rc != NFS4ERR_OP_ILLEGAL)
 		return rc;
-	if (!(atomic_fetch_or_explicit(&c->srv->lacks, lacks_bit(op), memory_order_relaxed) &
-		    lacks_bit(op)))
+	if (nfs4_server_note_lack(c->srv, op))
 		log_info("%s: the server has no %s", c->srv->name, nfs4_op_name(op));
 	return -EOPNOTSUPP;
 }
@@ -214,8 +208,7 @@ enum nfs_outcome nfs4_get_op_read_plus(
 		log_warn("%s: READ_PLUS of %u bytes at %llu gave nothing, and not the end of the "
 			 "file: server bug; READ is used instead",
 			c->srv->name, op->u.read.to.len, (unsigned long long)op->u.read.offset);
-		atomic_fetch_or_explicit(
-			&c->srv->lacks, lacks_bit(OP_READ_PLUS), memory_order_relaxed);
+		nfs4_server_note_lack(c->srv, OP_READ_PLUS);
 		op->be.v4.kind = NFS_READ;
 		return NFS_AGAIN;
 	}

@@ -142,11 +142,6 @@ void nfs4_devices_doubt(struct nfs4_devices *d, const struct nfs4_deviceid *id)
 			dev->stale = true;
 }
 
-static bool same_place(const struct nfs4_ds_place *a, const struct nfs4_ds_place *b)
-{
-	return a->proto == b->proto && a->len == b->len && !memcmp(&a->ss, &b->ss, a->len);
-}
-
 static struct nfs4_ds *server_of(struct nfs4_devices *d, const struct nfs4_device_info *i,
 	const struct nfs4_device_server *at)
 {
@@ -156,7 +151,7 @@ static struct nfs4_ds *server_of(struct nfs4_devices *d, const struct nfs4_devic
 	if (!at->nplaces)
 		return NULL;
 	LIST_FOREACH (ds, &d->servers, link)
-		if (ds->minor == i->minor && same_place(&ds->place[0], &at->place[0]))
+		if (ds->minor == i->minor && nfs4_ds_same_place(&ds->place[0], &at->place[0]))
 			return ds;
 	ds = d->nservers < NFS4_DS_MAX ? nfs4_ds_new(at->place, at->nplaces, i->minor, same_client)
 				       : NULL;

@@ -57,6 +57,11 @@ bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum r
 	return one_host(p);
 }
 
+bool nfs4_ds_same_place(const struct nfs4_ds_place *a, const struct nfs4_ds_place *b)
+{
+	return a->proto == b->proto && a->len == b->len && !memcmp(&a->ss, &b->ss, a->len);
+}
+
 /* --- the connection ------------------------------------------------------------------------ */
 
 struct nfs4_ds *nfs4_ds_new(
@@ -217,6 +222,7 @@ bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, st
 		const struct nfs4_ds_place *p = &ds->place[i];
 
 		memcpy(ds->name, p->name, sizeof(ds->name));
+		ds->answered = i;
 		is = ds->minor ? connect_v4(ds, p, common, e) : connect_v3(ds, p, common, e);
 	}
 	return is;
@@ -234,6 +240,11 @@ bool nfs4_ds_is_up(const struct nfs4_ds *ds)
 	if (v4)
 		return !atomic_load(&v4->lost);
 	return atomic_load_explicit(&ds->rpc, memory_order_acquire) && !atomic_load(&ds->lost);
+}
+
+bool nfs4_ds_is_down(const struct nfs4_ds *ds)
+{
+	return !nfs4_ds_is_up(ds) && (!nfs4_ds_is_new(ds) || atomic_load(&ds->tries));
 }
 
 void nfs4_ds_give_up(struct nfs4_ds *ds)

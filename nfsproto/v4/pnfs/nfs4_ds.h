@@ -44,6 +44,8 @@ struct nfs4_ds_place {
  * stands for. False: malformed, of an unknown network, without a port, or no single host. */
 bool nfs4_ds_place(struct nfs4_ds_place *p, const struct nfs4_netaddr *a, enum rpc_proto rdma);
 
+bool nfs4_ds_same_place(const struct nfs4_ds_place *a, const struct nfs4_ds_place *b);
+
 /* What all data servers of a mount have in common. */
 struct nfs4_ds_common {
 	struct rpc_client_params rp; /* of their connections */
@@ -65,8 +67,9 @@ struct nfs4_ds {
 	/* the owner's: the place that answered, the first until then; NEW: when to try again, and
 	 * how often in vain so far */
 	char name[NFS4_DS_NAME_MAX];
+	unsigned answered; /* the number of that place */
 	uint64_t again_ns;
-	unsigned tries;
+	atomic_uint tries; /* any thread reads it */
 
 	/* one of them: NULL: NEW; constant from then on */
 	struct rpc_client *_Atomic rpc;
@@ -95,6 +98,9 @@ static inline bool nfs4_ds_is_new(const struct nfs4_ds *ds)
 struct rpc_client *nfs4_ds_rpc(struct nfs4_ds *ds);
 /* Is ds UP? Any thread. */
 bool nfs4_ds_is_up(const struct nfs4_ds *ds);
+/* Was ds found to be out of reach? A data server that is about to be connected is neither up nor
+ * down. Any thread. */
+bool nfs4_ds_is_down(const struct nfs4_ds *ds);
 /* Ends the calls of a connection that was lost. The owner. */
 void nfs4_ds_give_up(struct nfs4_ds *ds);
 /* Starts io, whose inputs are set, and all else is zeros. done is called exactly once, perhaps

@@ -25,10 +25,12 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 		LIST_INIT(&t->bucket[i]);
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
-	t->n = t->forgets = 0;
+	TAILQ_INIT(&t->reports);
+	t->n = t->forgets = t->nreports = 0;
 	t->closed = t->poked = t->all_changed = false;
 	t->nchanged = 0;
 	t->rest_ns = 0;
+	t->stats_ns = UINT64_MAX;
 }
 
 static void drop_segments(struct nfs4_segments *s)
@@ -50,6 +52,7 @@ static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
 	drop_segments(&l->writes);
 	if (l->want)
 		nfs4_open_unref(l->want);
+	free(l->stats);
 	free(l);
 }
 
@@ -213,20 +216,58 @@ void nfs4_layout_io_ended(struct nfs4_layout_held *l)
 	mutex_unlock(&t->lock);
 }
 
-bool nfs4_layout_io_failed(
-	struct nfs4_layout_held *l, struct nfs_op *op, const struct nfs4_layout_error *e)
+struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint64_t now)
+{
+	struct nfs4_layouts *t = l->in;
+
+	if (l->stats || t->type != LAYOUT4_FLEX_FILES)
+		return l->stats;
+	l->stats = calloc(1, sizeof(*l->stats));
+	if (!l->stats)
+		return NULL;
+	l->stats->due_ns = now + l->stats_s * NFS4_SEC;
+	if (l->stats->due_ns < t->stats_ns) {
+		t->stats_ns = l->stats->due_ns;
+		pthread_cond_signal(&t->wake);
+	}
+	return l->stats;
+}
+
+bool nfs4_layout_down_locked(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+{
+	bool first = !l->down_told;
+
+	l->down_told = true;
+	*id = l->stateid;
+	return first;
+}
+
+unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
+	struct nfs4_stateid *id)
+{
+	struct nfs4_layouts *t = l->in;
+	unsigned fresh = 0;
+
+	mutex_lock(&t->lock);
+	for (unsigned i = 0; i < n; i++)
+		if (nfs4_layout_error_note(l->error, &l->nerrors, &e[i]))
+			e[fresh++] = e[i];
+	*id = l->stateid;
+	drop_locked(l, false);
+	mutex_unlock(&t->lock);
+	return fresh;
+}
+
+bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
 {
 	struct nfs4_layouts *t = l->in;
 	bool waits;
 
 	mutex_lock(&t->lock);
 	waits = !t->closed;
-	if (l->nerrors < NFS4_LAYOUT_ERRORS)
-		l->error[l->nerrors++] = *e;
 	if (waits)
 		TAILQ_INSERT_TAIL(&l->stranded, op, link);
 	l->nios--;
-	drop_locked(l, false);
 	queue_locked(l);
 	mutex_unlock(&t->lock);
 	return waits;
@@ -341,14 +382,21 @@ struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const 
 	return l;
 }
 
-bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+bool nfs4_layout_returning(struct nfs4_layout_held *l, struct nfs4_layoutreturn *r)
 {
 	struct nfs4_layouts *t = l->in;
 	bool known;
 
 	mutex_lock(&t->lock);
 	known = !l->forgotten;
-	*id = l->stateid;
+	r->fh = &l->fh;
+	r->stateid = l->stateid;
+	r->nerrors = l->nerrors;
+	memcpy(r->error, l->error, sizeof(r->error));
+	if (l->stats)
+		r->stats = *l->stats;
+	else
+		r->stats.n = 0;
 	mutex_unlock(&t->lock);
 	return known;
 }
@@ -393,7 +441,7 @@ bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until)
 	mutex_lock(&t->lock);
 	t->rest_ns = until;
 	drop_all_locked(t, false);
-	none = TAILQ_EMPTY(&t->queue);
+	none = TAILQ_EMPTY(&t->queue) && t->nreports == 0;
 	TAILQ_FOREACH (l, &t->ages, age)
 		none &= !l->held && !l->going && !l->busy && !l->nios && TAILQ_EMPTY(&l->waiting);
 	mutex_unlock(&t->lock);
@@ -508,7 +556,9 @@ bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *
 	g->segs.n = 0;
 	l->stateid = g->stateid;
 	l->return_on_close = g->return_on_close;
+	l->stats_s = to->seg[0].stats_s ? to->seg[0].stats_s : NFS4_IO_STATS_S;
 	l->held = true;
+	l->down_told = false;
 	return is_for_locked(l, g->writes);
 }
 
@@ -519,6 +569,8 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	l->held = l->going = l->forgotten = false;
 	l->small = 0;
 	l->nerrors = 0;
+	free(l->stats);
+	l->stats = NULL;
 	l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 }
 

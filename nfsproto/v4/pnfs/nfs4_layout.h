@@ -35,22 +35,20 @@
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_LAYOUT_H
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
+#include "nfsproto/v4/pnfs/nfs4_io_stats.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_error.h"
 #include "nfsproto/v4/pnfs/nfs4_segment.h"
 
 #define NFS4_LAYOUTS_HELD    1024u
 #define NFS4_LAYOUT_BUCKETS  256u
 #define NFS4_LAYOUT_SEGMENTS NFS4_LAYOUTS_MAX
 #define NFS4_LAYOUT_SMALL    8u /* small READs and WRITEs of a file without a layout */
-#define NFS4_LAYOUT_ERRORS   4u /* that a LAYOUTRETURN tells; further ones are left out */
-
-struct nfs4_layout_error {
-	uint64_t offset, length;
-	struct nfs4_device_error at;
-};
 
 struct nfs4_layout_held;
 
 struct nfs4_layoutget;
+
+struct nfs4_layoutreturn;
 
 struct nfs4_layouts {
 	struct mutex lock ACQUIRED_AFTER(LOCK_OF(struct nfs4_cb, lock))
@@ -69,6 +67,10 @@ struct nfs4_layouts {
 	unsigned nchanged GUARDED_BY(lock);
 	bool all_changed GUARDED_BY(lock);
 	bool closed GUARDED_BY(lock); /* no layout is used or wanted any more */
+	/* nfs4_layout_report.h: under way */
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_report) reports;
+	unsigned nreports GUARDED_BY(lock);
+	uint64_t stats_ns GUARDED_BY(lock); /* no LAYOUTSTATS is due before */
 };
 
 #define NFS4_LAYOUTS_LOCK LOCK_OF(struct nfs4_layouts, lock)
@@ -108,6 +110,10 @@ struct nfs4_layout_held {
 	struct nfs4_stranded stranded GUARDED_BY(NFS4_LAYOUTS_LOCK); /* ops, for LAYOUTRETURN */
 	unsigned nerrors GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS] GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	bool down_told GUARDED_BY(NFS4_LAYOUTS_LOCK); /* of a data server that is down */
+	/* of the I/O since the layout is held; NULL: none yet, or not of flexible files */
+	struct nfs4_io_stats *stats GUARDED_BY(NFS4_LAYOUTS_LOCK);
+	uint32_t stats_s GUARDED_BY(NFS4_LAYOUTS_LOCK); /* between two LAYOUTSTATS */
 };
 
 /* type: the layouttype4 of all layouts, LAYOUT4_FLEX_FILES or LAYOUT4_NFSV4_1_FILES. */
@@ -128,10 +134,21 @@ const struct nfs4_segment *nfs4_layout_at_locked(
 	const struct nfs4_layout_held *l, uint64_t offset, bool writes) REQUIRES(NFS4_LAYOUTS_LOCK);
 /* I/O that has begun with nios raised has ended. */
 void nfs4_layout_io_ended(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
-/* The same for I/O of op that has failed: the layout is going, and op waits in the layout. False:
- * op does not wait, as the mount ends. */
-bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op,
-	const struct nfs4_layout_error *e) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* I/O has found a data server of l down, and goes another way. True: for the first time; *id is the
+ * stateid of l. */
+bool nfs4_layout_down_locked(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* The counts of l, for I/O that begins at `now`; NULL: none are kept. */
+struct nfs4_io_stats *nfs4_layout_stats_locked(struct nfs4_layout_held *l, uint64_t now)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* I/O that has begun with nios raised has failed with the n errors e: l goes. Moves those of a kind
+ * that is new to l to the front of e, and returns how many these are. *id: the stateid of l. */
+unsigned nfs4_layout_failing(struct nfs4_layout_held *l, struct nfs4_layout_error *e, unsigned n,
+	struct nfs4_stateid *id) EXCLUDES(NFS4_LAYOUTS_LOCK);
+/* Behind nfs4_layout_failing(): the I/O of op has ended, and op waits in the layout. False: op does
+ * not wait, as the mount ends. */
+bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
+	EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The layout of fh, in any state, or NULL. */
 struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	REQUIRES(t->lock);
@@ -153,16 +170,16 @@ void nfs4_layouts_closing(struct nfs4_layouts *t, const struct nfs_fh *fh, bool 
  * until nfs4_layout_closed(). */
 struct nfs4_layout_held *nfs4_layouts_close_along(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	EXCLUDES(t->lock);
-/* The stateid of l, which is to go back with CLOSE. False: the server has forgotten the layout. */
-bool nfs4_layout_close_stateid(struct nfs4_layout_held *l, struct nfs4_stateid *id)
+/* *r is the LAYOUTRETURN of l, which is to go back. False: the server has forgotten the layout. */
+bool nfs4_layout_returning(struct nfs4_layout_held *l, struct nfs4_layoutreturn *r)
 	EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The CLOSE is over for l. returned: the server has l back, or has forgotten l. Else the pNFS
  * thread returns l. */
 void nfs4_layout_closed(struct nfs4_layout_held *l, bool returned) EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* Is the layout of fh one that goes at the last close? */
 bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh) EXCLUDES(t->lock);
-/* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left, and
- * the pNFS thread has no work with any. */
+/* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left,
+ * the pNFS thread has no work with any, and no report is under way. */
 bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until) EXCLUDES(t->lock);
 /* All layouts go. forgotten: the server does not know them any more. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
@@ -214,6 +231,7 @@ struct nfs4_layoutreturn {
 	struct nfs4_stateid stateid;
 	unsigned nerrors;
 	struct nfs4_layout_error error[NFS4_LAYOUT_ERRORS];
+	struct nfs4_io_stats stats;
 };
 
 #endif

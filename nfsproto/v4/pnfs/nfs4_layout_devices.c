@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,30 @@ static void find_flex(struct finder *f, struct nfs4_segment *s)
 	}
 }
 
+static bool share_address(const struct nfs4_ds *a, const struct nfs4_ds *b)
+{
+	for (unsigned i = 0; i < a->nplaces; i++)
+		for (unsigned k = 0; k < b->nplaces; k++)
+			if (nfs4_ds_same_place(&a->place[i], &b->place[k]))
+				return true;
+	return false;
+}
+
+/* Are two stripes of s packed into one file of one data server? Then each would overwrite the other
+ * (RFC 8881 section 13.4.4). */
+static bool stripes_overlap(const struct nfs4_segment *s)
+{
+	for (unsigned i = 0; s->dense && i < s->nstripes; i++)
+		for (unsigned k = 0; k < i; k++) {
+			const struct nfs4_target *a = &s->target[i], *b = &s->target[k];
+
+			if (nfs_fh_equal(&a->fh[0], &b->fh[0]) && a->ds && b->ds &&
+				(a->ds == b->ds || share_address(a->ds, b->ds)))
+				return true;
+		}
+	return false;
+}
+
 /* Spreads s, which is of the file layout type, over the data servers of its device. */
 static int find_files(struct finder *f, struct nfs4_segment *s, const struct nfs_fh *fh)
 {
@@ -99,7 +124,7 @@ static int find_files(struct finder *f, struct nfs4_segment *s, const struct nfs
 		s->target[i].device = d;
 		s->target[i].ds = d->server[d->stripe[i]];
 	}
-	return rc;
+	return rc ? rc : stripes_overlap(s) ? -EBADMSG : 0;
 }
 
 void nfs4_layout_devices(

@@ -12,6 +12,7 @@
 #include "nfsproto/v4/mount/nfs4_lock_io.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/pnfs/nfs4_device.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "nfsproto/v4/server/nfs4_task_run.h"
 #include "transport/clock.h"
@@ -23,7 +24,10 @@
 struct part {
 	struct nfs4_ds_io io;
 	struct nfs4_deviceid device;
-	bool alone; /* the only stripe: its end is the end of the file */
+	uint64_t at; /* in the file; io.offset is the place in that of the data server */
+	bool alone;  /* the only stripe: its end is the end of the file */
+	int stat;    /* nfs4_io_stats_begun() */
+	uint64_t ended_ns;
 };
 
 struct layout_io {
@@ -31,7 +35,10 @@ struct layout_io {
 	struct nfs4_layout_held *layout;
 	bool writes;
 	bool commits; /* a segment wants LAYOUTCOMMIT */
-	uint64_t offset;
+	/* a data server that is needed is down, of this device */
+	bool down;
+	struct nfs4_deviceid down_device;
+	uint64_t offset, begun_ns;
 	const struct seg_list *data;
 	struct nfs4_stateid stateid; /* for data servers of the file layout type */
 	atomic_uint left;	     /* parts under way, and one until all are started */
@@ -47,6 +54,10 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	const struct nfs4_device *d = t->device;
 	struct part *p;
 
+	if (t->ds && nfs4_ds_is_down(t->ds)) {
+		x->down = true;
+		x->down_device = t->id;
+	}
 	if (!d || !t->ds || !nfs4_ds_is_up(t->ds) || d->version >= t->nfh ||
 		(!t->numeric && !d->tight))
 		return false;
@@ -64,6 +75,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	memset(p, 0, sizeof(*p));
 	p->io.ds = t->ds;
 	p->device = t->id;
+	p->at = x->offset + at;
 	p->alone = s->nstripes == 1;
 	p->io.write = x->writes;
 	p->io.offset = nfs4_segment_place(s, x->offset + at);
@@ -128,6 +140,34 @@ static bool cut_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
 	return true;
 }
 
+/* --- counting ------------------------------------------------------------------------------ */
+
+static void count_begun_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	struct nfs4_io_stats *s = nfs4_layout_stats_locked(x->layout, x->begun_ns);
+
+	for (unsigned i = 0; i < x->n; i++) {
+		struct part *p = &x->part[i];
+
+		p->stat = s ? nfs4_io_stats_begun(s, &p->device, &p->io.fh, p->io.ds, x->writes,
+				      p->io.data.len, x->begun_ns)
+			    : -1;
+	}
+}
+
+static void count_ended_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct part *p = &x->part[i];
+		bool ok = p->io.status == NFS4_OK;
+		uint32_t done = !ok ? 0 : x->writes ? p->io.data.len : p->io.count;
+
+		if (p->stat >= 0)
+			nfs4_io_stats_ended(x->layout->stats, p->stat, x->writes, ok,
+				p->io.data.len, done, x->begun_ns, p->ended_ns);
+	}
+}
+
 /* --- the end ------------------------------------------------------------------------------- */
 
 static void io_free(struct layout_io *x)
@@ -136,13 +176,26 @@ static void io_free(struct layout_io *x)
 	free(x);
 }
 
-/* The first part that failed, or NULL. */
+/* Does the metadata server hear of a part that ended like this? */
+static bool is_error(uint32_t status)
+{
+	return status != NFS4_OK && status != NFS4ERR_DELAY;
+}
+
+/* A part that failed, one that the metadata server hears of before all others; or NULL. */
 static const struct part *failed_part(const struct layout_io *x)
 {
-	for (unsigned i = 0; i < x->n; i++)
-		if (x->part[i].io.status != NFS4_OK)
-			return &x->part[i];
-	return NULL;
+	const struct part *failed = NULL;
+
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct part *p = &x->part[i];
+
+		if (is_error(p->io.status))
+			return p;
+		if (p->io.status != NFS4_OK)
+			failed = p;
+	}
+	return failed;
 }
 
 /* Puts the parts' results together. False: the metadata server must tell. */
@@ -187,21 +240,40 @@ static bool is_cancelled(struct nfs4_server *srv, const struct nfs_op *op)
 	return cancelled;
 }
 
+/* Tells the metadata server at once, beside the I/O that is still under way. Several parts may have
+ * failed, at several data servers. */
+static void report(struct layout_io *x)
+{
+	struct nfs4_layout_error e[NFS4_LAYOUT_ERRORS];
+	const struct nfs_open *o = nfs_op_open(x->op);
+	struct nfs4_client *c = nfs4_client(x->op->client);
+	struct nfs4_stateid id;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < x->n && n < NFS4_LAYOUT_ERRORS; i++) {
+		const struct part *p = &x->part[i];
+
+		if (is_error(p->io.status))
+			e[n++] = (struct nfs4_layout_error){
+				.offset = p->at,
+				.length = p->io.data.len,
+				.at = {.device = p->device,
+					.status = p->io.status,
+					.op = x->writes ? OP_WRITE : OP_READ},
+			};
+	}
+	n = nfs4_layout_failing(x->layout, e, n, &id);
+	nfs4_layout_report_errors(x->layout->in, c, &o->fh, &id, e, n);
+}
+
 static void io_failed(struct layout_io *x, const struct part *p)
 {
-	struct nfs4_layout_error e = {
-		.offset = p->io.offset,
-		.length = p->io.data.len,
-		.at = {.device = p->device,
-			.status = p->io.status,
-			.op = x->writes ? OP_WRITE : OP_READ},
-	};
-
 	log_warn("data server %s: a %s of %u bytes at %llu failed: %s: the metadata server carries "
 		 "it out",
 		p->io.ds->name, x->writes ? "WRITE" : "READ", p->io.data.len,
 		(unsigned long long)p->io.offset, nfs4_status_name(p->io.status));
-	if (!nfs4_layout_io_failed(x->layout, x->op, &e))
+	report(x);
+	if (!nfs4_layout_io_failed(x->layout, x->op))
 		nfs4_task_start(x->op);
 }
 
@@ -214,9 +286,9 @@ static void io_ended(struct layout_io *x)
 
 	mutex_lock(&t->lock); /* from here on the parts are not cancelled */
 	op->be.v4.parts = NULL;
+	count_ended_locked(x);
 	mutex_unlock(&t->lock);
-	if (p && p->io.status != NFS4ERR_DELAY &&
-		(x->writes || !is_cancelled(nfs4_task_server(op), op))) {
+	if (p && is_error(p->io.status) && (x->writes || !is_cancelled(nfs4_task_server(op), op))) {
 		io_failed(x, p);
 	} else if (x->writes && !p) {
 		op->u.write.count = op->u.write.from.len;
@@ -250,6 +322,7 @@ static void io_left(struct layout_io *x)
 
 static void part_done(struct nfs4_ds_io *io)
 {
+	container_of(io, struct part, io)->ended_ns = clock_ns();
 	io_left(io->ctx);
 }
 
@@ -295,7 +368,7 @@ static void io_start(struct layout_io *x)
 
 	x->part[0].io.moves = !x->writes && x->n == 1 && op->u.read.moves;
 	atomic_init(&x->left, x->n + 1);
-	nfs_op_called(op, clock_ns());
+	nfs_op_called(op, x->begun_ns);
 	for (unsigned i = 0; i < x->n; i++) {
 		x->part[i].io.done = part_done;
 		x->part[i].io.ctx = x;
@@ -304,15 +377,31 @@ static void io_start(struct layout_io *x)
 	io_left(x);
 }
 
+/* x goes through the metadata server, since a data server is down. */
+static void tell_down(struct layout_io *x, struct nfs4_client *c, const struct nfs4_stateid *id)
+{
+	const struct nfs4_layout_error e = {
+		.offset = x->offset,
+		.length = x->data->len,
+		.at = {.device = x->down_device,
+			.status = NFS4ERR_NXIO,
+			.op = x->writes ? OP_WRITE : OP_READ},
+	};
+
+	nfs4_layout_report_errors(x->layout->in, c, &nfs_op_open(x->op)->fh, id, &e, 1);
+}
+
 /* may_wait: for a layout that is wanted. */
 static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op *op, bool may_wait)
 {
 	struct layout_io *x = may_go(c, op) ? io_new(op) : NULL;
 	struct nfs4_layout_held *wanted;
-	bool goes, waits = false;
+	struct nfs4_stateid id;
+	bool goes, waits = false, tells;
 
 	if (!x)
 		return false;
+	x->begun_ns = clock_ns();
 	if (t->type == LAYOUT4_NFSV4_1_FILES)
 		x->stateid = nfs4_io_stateid(c, op, nfs_op_open(op));
 	mutex_lock(&t->lock);
@@ -321,12 +410,16 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 	goes = x->layout && cut_locked(x) && nfs4_task_away(op);
 	if (goes) {
 		x->layout->nios++;
+		count_begun_locked(x);
 		op->be.v4.parts = x;
 	} else if (wanted && may_wait && nfs4_task_away(op)) {
 		TAILQ_INSERT_TAIL(&wanted->waiting, op, link);
 		waits = true;
 	}
+	tells = x->down && !goes && nfs4_layout_down_locked(x->layout, &id);
 	mutex_unlock(&t->lock);
+	if (tells)
+		tell_down(x, c, &id);
 	if (goes)
 		io_start(x);
 	else

@@ -14,6 +14,7 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
+#include "nfsproto/v4/pnfs/nfs4_layout_report.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
@@ -85,7 +86,7 @@ static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
 {
 	log_warn("%s: %s: the file's data goes through the metadata server", p->c->srv->name,
 		error == -EBADMSG ? "a layout is malformed, or of another type than asked for, or "
-				    "its segments overlap: server bug"
+				    "its segments or stripes overlap: server bug"
 		: error == -EOPNOTSUPP ? "a layout has too many data servers"
 				       : strerror(-error));
 	return error == -EOPNOTSUPP ? NEVER_MS : LATE_MS;
@@ -223,18 +224,12 @@ static bool send_return(struct nfs4_pnfs *p, const struct nfs4_layoutreturn *r)
 static void return_layout(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = &p->layouts;
-	struct nfs4_layoutreturn r = {.fh = &l->fh};
+	struct nfs4_layoutreturn r;
 	struct nfs4_stranded ops;
-	bool forgotten;
+	bool forgotten = !nfs4_layout_returning(l, &r);
 	uint64_t again;
 
 	TAILQ_INIT(&ops);
-	mutex_lock(&t->lock);
-	r.stateid = l->stateid;
-	r.nerrors = l->nerrors;
-	memcpy(r.error, l->error, sizeof(r.error));
-	forgotten = l->forgotten;
-	mutex_unlock(&t->lock);
 	for (unsigned i = 0; i < r.nerrors; i++)
 		nfs4_devices_doubt(&p->devices, &r.error[i].at.device);
 	for (unsigned tries = 0; !forgotten && !send_return(p, &r) && tries < OLD_TRIES; tries++)
@@ -307,7 +302,7 @@ static bool has_news_locked(struct nfs4_pnfs *p) REQUIRES(p->layouts.lock)
 	if (t->poked || !TAILQ_EMPTY(&p->asks.answered))
 		return true;
 	if (t->closed)
-		return !p->asks.n;
+		return !p->asks.n && !t->nreports;
 	return p->asks.n < NFS4_LAYOUT_ASKS && !TAILQ_EMPTY(&t->queue);
 }
 
@@ -333,6 +328,8 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 	LIST_FOREACH (ds, &p->devices.servers, link)
 		nfs4_ds_give_up(ds);
 	nfs4_layout_asks_tend(&p->asks, p->c, now, next);
+	nfs4_layout_reports_tend(t, p->c, now, next);
+	nfs4_layout_report_stats(t, p->c, now, next);
 	if (ask)
 		take_answer(p, ask, closed);
 	else if (l)
@@ -347,7 +344,7 @@ static void *pnfs_main(void *arg)
 	struct nfs4_ds *ds;
 
 	mutex_lock(&t->lock);
-	while (!t->closed || p->asks.n) {
+	while (!t->closed || p->asks.n || t->nreports) {
 		uint64_t next;
 		bool more;
 

@@ -14,10 +14,13 @@
  *     nfs4_ds_io       a READ or WRITE at one data server
  *     nfs4_ds_v4       a data server with NFSv4
  *     nfs4_ds          a data server: its connection, READ and WRITE there
+ *     nfs4_io_stats    the I/O of a layout, counted and timed
  *     nfs4_device      the devices that layouts name, each with a data server
+ *     nfs4_layout_error  errors of data servers, of one kind each
  *     nfs4_layout      the layouts of a mount, and the work of the pNFS thread
  *     nfs4_layout_ask  the LAYOUTGETs under way
  *     nfs4_layout_devices  the devices that a new layout names
+ *     nfs4_layout_report  LAYOUTERROR and LAYOUTSTATS under way
  *     nfs4_layout_io   a READ or WRITE that goes to data servers
  *     nfs4_pnfs        the pNFS thread
  *

@@ -49,6 +49,7 @@ static int flex_init(struct nfs4_segment *s, const struct nfs4_layout *l)
 		.length = l->length,
 		.writes = l->iomode == LAYOUTIOMODE4_RW,
 		.flags = ff.flags,
+		.stats_s = ff.stats_hint,
 		.unit = ff.nstripes > 1 ? ff.unit : 0,
 		.nmirrors = ff.nmirrors,
 		.nstripes = ff.nstripes,

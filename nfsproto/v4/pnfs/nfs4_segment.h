@@ -47,6 +47,7 @@ struct nfs4_segment {
 	uint64_t offset, length; /* length NFS4_LENGTH_EOF: to the end of the file */
 	bool writes;		 /* LAYOUTIOMODE4_RW, else LAYOUTIOMODE4_READ */
 	uint32_t flags;		 /* FF_FLAGS_* */
+	uint32_t stats_s;	 /* between two LAYOUTSTATS; 0: the server has no wish */
 	uint64_t unit;		 /* bytes; 0: one stripe */
 	unsigned nmirrors, nstripes;
 	struct nfs4_target *target; /* nmirrors times nstripes, mirror by mirror */

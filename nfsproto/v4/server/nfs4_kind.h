@@ -106,6 +106,9 @@ struct nfs4_server;
 	KIND(NFS4_K_LAYOUTGET, "LAYOUTGET", 0, layoutget)                                          \
 	KIND(NFS4_K_GETDEVICEINFO, "GETDEVICEINFO", 0, getdeviceinfo)                              \
 	KIND(NFS4_K_LAYOUTRETURN, "LAYOUTRETURN", NFS4_KF_CACHE, layoutreturn)                     \
+	/* struct nfs4_layout_report */                                                            \
+	KIND(NFS4_K_LAYOUTERROR, "LAYOUTERROR", 0, layouterror)                                    \
+	KIND(NFS4_K_LAYOUTSTATS, "LAYOUTSTATS", 0, layoutstats)                                    \
 	SERVER_KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, test_stateid)                          \
 	SERVER_KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, free_stateid)
 

@@ -203,12 +203,29 @@ struct nfs4_server {
 	atomic_bool lease_moved; /* SEQUENCE: a file system with state of ours has moved */
 	atomic_bool revoking;	 /* changes under slots.lock: NFS4_TODO_REVOKED is not done yet */
 	atomic_uint_least64_t next_owner; /* open-owners and lock-owners of all users */
-	/* learnt from the server: operations that the server lacks (nfs4_ops_space.c), and whether
-	 * it refuses to copy while the caller waits */
+	/* learnt from the server: the operations that the server lacks, and whether it refuses to
+	 * copy while the caller waits */
 	atomic_uint lacks;
 	atomic_bool copies_async;
 	struct nfs4_cb cb;
 };
+
+/* The bit of op, one of NFSv4.2 alone, in nfs4_server.lacks. */
+static inline uint32_t nfs4_lacks_bit(uint32_t op)
+{
+	return 1u << (op - OP_ALLOCATE);
+}
+static inline bool nfs4_server_lacks(struct nfs4_server *srv, uint32_t op)
+{
+	return atomic_load_explicit(&srv->lacks, memory_order_relaxed) & nfs4_lacks_bit(op);
+}
+/* The server has shown that op is of no use there. True: for the first time. */
+static inline bool nfs4_server_note_lack(struct nfs4_server *srv, uint32_t op)
+{
+	uint32_t bit = nfs4_lacks_bit(op);
+
+	return !(atomic_fetch_or_explicit(&srv->lacks, bit, memory_order_relaxed) & bit);
+}
 
 /* Makes the server of p, not connected, with one reference. NULL: no memory, or no random numbers
  * (errno). kinds: the table of nfs4_kind.h, constant. */

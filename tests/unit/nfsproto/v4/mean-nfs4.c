@@ -70,6 +70,8 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	case OP_GETDEVICEINFO:
 	case OP_LAYOUTCOMMIT:
 	case OP_LAYOUTRETURN:
+	case OP_LAYOUTERROR:
+	case OP_LAYOUTSTATS:
 		r->s->change += a->op == OP_LAYOUTCOMMIT;
 		return r->s->layouts.gives ? mean_layout_op(&r->s->layouts, r->x, a, &r->s->size)
 					   : mean_plain(r, a->op, NFS4ERR_NOTSUPP);

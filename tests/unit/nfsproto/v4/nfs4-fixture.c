@@ -33,7 +33,7 @@ struct nfs_mount_params fix_params(const struct fix *f, const char *export)
 		.port = rpc_server_port(f->srv.server),
 		.export = export,
 		.vers_major = 4,
-		.vers_minor = 1,
+		.vers_minor = f->minor ? f->minor : 1,
 		.pool = f->pool,
 		.connect_ms = f->connect_ms,
 		.upcalls = f->upcalls,

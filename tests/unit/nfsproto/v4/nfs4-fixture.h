@@ -21,6 +21,7 @@ struct fix {
 	unsigned connect_ms;
 	enum nfs_delegations delegations;
 	bool pnfs;
+	unsigned minor; /* 0: 1; the server has its own */
 	unsigned timeo_ms;
 	bool migration, replication;
 	const struct nfs_client_upcalls *upcalls;

@@ -101,10 +101,11 @@ static void values_are_taken(void **state)
 			 "d");
 		assert_int_equal(o.registered, 1);
 	}
-	must(&o,
-		"--pnfs tcp:10.0.0.1:1,tcp:10.0.0.2:1 --pnfs tcp:10.0.0.3:1 --pnfs-stripe 65536 d");
+	must(&o, "--pnfs tcp:10.0.0.1:1,tcp:10.0.0.2:1 --pnfs tcp:10.0.0.3:1 --pnfs-stripe 65536 "
+		 "--pnfs-stats 5 d");
 	assert_int_equal(o.devices.n, 3);
 	assert_int_equal(o.devices.stripe, 65536);
+	assert_int_equal(o.devices.stats_s, 5);
 	assert_false(o.data_server);
 	must(&o, "--data-server d");
 	assert_true(o.data_server);
@@ -123,7 +124,9 @@ static void mistakes_get_a_sentence(void **state)
 		"--lease", "--proto tcp,iwarp d", "--register d", "--idmap_domain= d",
 		"--pnfs 10.0.0.1:2049 d", "--pnfs-stripe 4096 d",
 		"--pnfs tcp:10.0.0.1:2049 --pnfs-stripe 100 d",
-		"--pnfs tcp:10.0.0.1:2049 --data-server d"};
+		"--pnfs tcp:10.0.0.1:2049 --data-server d", "--pnfs-stats 5 d",
+		"--pnfs tcp:10.0.0.1:2049 --pnfs-stats 0 d",
+		"--pnfs tcp:10.0.0.1:2049 --pnfs-stats 3601 d"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct options o;

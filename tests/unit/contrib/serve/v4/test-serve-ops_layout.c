@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <sys/stat.h>
@@ -138,6 +139,113 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	assert_int_equal(now, first);
 }
 
+static uint64_t reports(struct two *f, int device, bool errors)
+{
+	const struct layout_reports *r = &f->e.sv.state.layouts->reports[device];
+
+	return atomic_load(errors ? &r->errors : &r->counts);
+}
+
+static void reports_of_errors_are_counted(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_layouterror_args a = error_of(1, NFS4ERR_IO);
+	struct nfs4_stateid sid = laid_out(f, false);
+
+	a.n = 3; /* one of a data server that there is not, and one that is no fault of it */
+	a.stateid = sid;
+	a.error[1] = a.error[2] = a.error[0];
+	memset(&a.error[1].device, 0xff, sizeof(a.error[1].device));
+	a.error[2].status = NFS4ERR_NOSPC;
+	f->e.minor = 2;
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_layouterror_args(&f->e.args, &a);
+	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+	assert_int_equal(reports(f, 1, true), 2);
+	assert_int_equal(reports(f, 0, true), 0);
+	sid.other[0]++;
+	assert_int_equal(report(f, &sid, 1, NFS4ERR_IO), NFS4ERR_BAD_STATEID);
+	assert_int_equal(reports(f, 1, true), 2);
+}
+
+/* The counts of 1 READ of 4096 bytes. */
+static struct nfs4_ff_update update_of(void)
+{
+	return (struct nfs4_ff_update){
+		.addr = {{"tcp", 3}, {"10.0.0.2.8.1", 12}},
+		.fh = {.len = 2, .data = "DS"},
+		.read = {1, 4096, 1, 4096, 0, {.tv_nsec = 1000}, {.tv_nsec = 1000}},
+		.duration = {.tv_sec = 60},
+	};
+}
+
+/* LAYOUTSTATS of a body that is longer than it should be, or shorter. */
+static uint32_t stats(struct two *f, const struct nfs4_stateid *sid, uint32_t type,
+	const struct nfs4_deviceid *device, int longer)
+{
+	struct nfs4_ff_update u = update_of();
+	uint8_t body[1024] = {0};
+	struct nfs4_layoutstats_args a = {
+		.length = NFS4_LENGTH_EOF, .stateid = *sid, .read = {1, 4096}, .device = *device};
+	struct xdr_out x;
+
+	xdr_out_init(&x, body, sizeof(body));
+	nfs4_put_ff_update(&x, &u);
+	a.type = type;
+	a.body = (struct nfs4_opaque){body, (uint32_t)((int)x.len + longer)};
+	f->e.minor = 2;
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_layoutstats_args(&f->e.args, &a);
+	return env_run(&f->e, 3);
+}
+
+static void counts_of_io_are_checked_and_counted(void **state)
+{
+	const struct nfs4_deviceid none = {{1}}, *id = &devices.d[1].id;
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false), wrong = sid;
+	struct nfs4_ff_return r = {.nstats = 2};
+	struct nfs4_layoutreturn_res res;
+
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, 0), NFS4_OK);
+	assert_int_equal(reports(f, 1, false), 1);
+	/* no error by what is told (RFC 7862 15.7.3) */
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, &none, 0), NFS4_OK);
+	for (int i = 4; i <= 172; i += 4)
+		assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, -i), NFS4ERR_BADXDR);
+	assert_int_equal(stats(f, &sid, LAYOUT4_FLEX_FILES, id, 4), NFS4ERR_BADXDR);
+	assert_int_equal(stats(f, &sid, LAYOUT4_NFSV4_1_FILES, id, 0), NFS4ERR_UNKNOWN_LAYOUTTYPE);
+	wrong.other[0]++;
+	assert_int_equal(stats(f, &wrong, LAYOUT4_FLEX_FILES, id, 0), NFS4ERR_BAD_STATEID);
+	assert_int_equal(stats(f, &f->open, LAYOUT4_FLEX_FILES, id, 0), NFS4ERR_BAD_STATEID);
+	assert_int_equal(reports(f, 1, false), 1);
+	for (unsigned i = 0; i < r.nstats; i++)
+		r.stats[i] = (struct nfs4_ff_iostats){.device = *id, .update = update_of()};
+	assert_int_equal(give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+	assert_int_equal(reports(f, 1, false), 1);
+	assert_int_equal(f->e.sv.state.layouts->reports[1].late_counts, 2);
+	assert_int_equal(reports(f, 0, false), 0);
+}
+
+static void a_layout_tells_how_often_counts_are_wanted(void **state)
+{
+	struct devices ds = devices;
+	uint8_t body[1024];
+	struct nfs4_ff_layout l;
+	struct nfs4_opaque o = {.data = body};
+	const struct nfs_fh fh = {.len = 2, .data = "F0"};
+	struct xdr_out x;
+
+	ds.stats_s = 7;
+	xdr_out_init(&x, body, sizeof(body));
+	assert_true(devices_put_layout(&x, &ds, 0, 1, &fh, 1, 1));
+	o.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_get_ff_layout(&o, &l), 0);
+	assert_int_equal(l.stats_hint, 7);
+}
+
 /* Data servers may not find a file without a name. */
 static void removed_files_are_read_here(void **state)
 {
@@ -183,6 +291,100 @@ static void a_refusal_behind_a_fence_is_no_failure(void **state)
 	assert_int_equal(report(f, &sid, first, NFS4ERR_ACCESS), NFS4_OK);
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
 	assert_int_equal(now, 1 - first);
+}
+
+static uint32_t fence_user(struct two *f)
+{
+	struct fence_ids ids;
+	struct obj *o;
+
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	assert_int_equal(fence_ids(f->e.sv.objs, o, &ids), 0);
+	obj_unref(f->e.sv.objs, o);
+	return ids.uid;
+}
+
+/* A data server that was silent may still execute the WRITE, over one that comes here. */
+static void a_write_without_an_answer_is_fenced(void **state)
+{
+	static const struct {
+		uint32_t status, op;
+		bool fences;
+	} cases[] = {
+		{NFS4ERR_NXIO, OP_READ, false},
+		{NFS4ERR_NOSPC, OP_WRITE, false},
+		{NFS4ERR_IO, OP_WRITE, false},
+		{NFS4ERR_NXIO, OP_WRITE, true},
+		{NFS4ERR_NXIO, OP_COMMIT, true},
+	};
+	struct two *f = *state;
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct nfs4_ff_return r = {.nerrors = 2};
+		uint32_t user = fence_user(f);
+
+		sid = f->open;
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+		/* of a device that there is not, so that the layouts go on */
+		r.error[0] = error_of(0, NFS4ERR_DELAY);
+		r.error[1] = error_of(0, cases[i].status);
+		memset(&r.error[1].error[0].device, 0xff, sizeof(r.error[1].error[0].device));
+		r.error[1].error[0].op = cases[i].op;
+		assert_int_equal(
+			give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+		assert_int_equal(fence_user(f) != user, cases[i].fences);
+	}
+}
+
+/* The client still writes there, until the layout ends, without another word on the WRITE. */
+static void a_write_without_an_answer_is_fenced_at_the_end(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	uint32_t user;
+
+	sid = laid_out(f, false);
+	user = fence_user(f);
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	assert_int_not_equal(fence_user(f), user);
+	user = fence_user(f);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
+	assert_int_not_equal(fence_user(f), user);
+}
+
+/* Else a client could shut all others out. */
+static void without_a_layout_nothing_is_fenced(void **state)
+{
+	struct nfs4_ff_return r = {.nerrors = 1, .error[0] = error_of(0, NFS4ERR_NXIO)};
+	struct two *f = *state;
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid = laid_out(f, false), reads;
+	uint32_t user = fence_user(f);
+
+	sid.other[0]++;
+	assert_int_equal(give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(fence_user(f), user);
+	two_be(f, true);
+	assert_int_equal(two_open(f, RD, 0), NFS4_OK);
+	reads = f->open;
+	assert_int_equal(get(f, &reads, LAYOUTIOMODE4_READ, NULL), NFS4_OK);
+	assert_int_equal(
+		give_with(f, &reads, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+	assert_int_equal(fence_user(f), user);
 }
 
 static uint32_t device_info(struct two *f, const struct nfs4_deviceid *id, uint32_t type,
@@ -283,8 +485,14 @@ int main(void)
 		TEST(mistakes_have_their_status),
 		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
+		TEST(reports_of_errors_are_counted),
+		TEST(counts_of_io_are_checked_and_counted),
+		TEST(a_layout_tells_how_often_counts_are_wanted),
 		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
+		TEST(a_write_without_an_answer_is_fenced),
+		TEST(a_write_without_an_answer_is_fenced_at_the_end),
+		TEST(without_a_layout_nothing_is_fenced),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
 		TEST(clients_learn_of_the_layout_type),

@@ -66,6 +66,7 @@ static struct nfs4_opaque put_body(const struct mean_layouts *l, uint8_t *buf)
 		.nmirrors = l->nmirrors,
 		.nstripes = l->nstripes,
 		.flags = l->flags,
+		.stats_hint = l->stats_hint,
 	};
 	struct xdr_out x;
 
@@ -217,11 +218,45 @@ static uint32_t do_return(
 	else if (!status) {
 		l->returns++;
 		l->errors += ff.nerrors;
-		if (ff.nerrors)
+		l->nreturn_stats += ff.nstats;
+		if (ff.nstats)
+			l->return_stat = ff.stats[ff.nstats - 1];
+		if (ff.nerrors) {
+			l->error_at = ff.error[0];
 			l->error = ff.error[0].error[0].status;
+		}
 	}
 	l->held = l->held && status;
 	nfs4_put_layoutreturn_res(x, status, &r);
+	return status;
+}
+
+static uint32_t do_error(
+	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_layouterror_args *a)
+{
+	uint32_t status = judge(l, &a->stateid);
+
+	if (!status) {
+		l->told++;
+		l->last_told = *a;
+	}
+	nfs4_put_op_res(x, OP_LAYOUTERROR, status);
+	return status;
+}
+
+static uint32_t do_stats(
+	struct mean_layouts *l, struct xdr_out *x, const struct nfs4_layoutstats_args *a)
+{
+	uint32_t status = judge(l, &a->stateid);
+
+	if (!status && (a->type != LAYOUT4_FLEX_FILES || nfs4_get_ff_update(&a->body, &l->stat)))
+		status = NFS4ERR_BADXDR;
+	if (!status) {
+		l->nstats++;
+		l->stat_read = a->read;
+		l->stat_write = a->write;
+	}
+	nfs4_put_op_res(x, OP_LAYOUTSTATS, status);
 	return status;
 }
 
@@ -235,6 +270,10 @@ uint32_t mean_layout_op(
 		return do_device(l, x, &a->u.getdeviceinfo);
 	case OP_LAYOUTCOMMIT:
 		return do_commit(l, x, &a->u.layoutcommit, size);
+	case OP_LAYOUTSTATS:
+		return do_stats(l, x, &a->u.layoutstats);
+	case OP_LAYOUTERROR:
+		return do_error(l, x, &a->u.layouterror);
 	default:
 		return do_return(l, x, &a->u.layoutreturn);
 	}

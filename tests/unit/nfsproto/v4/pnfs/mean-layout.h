@@ -26,6 +26,7 @@ struct mean_layouts {
 	uint64_t unit;
 	uint32_t nmirrors, nstripes; /* device number mirror * nstripes + stripe */
 	uint32_t flags;
+	uint32_t stats_hint;
 	uint16_t port[MEAN_DEVICES];
 	const char *netid, *host; /* NULL: "tcp", "127.0.0.1" */
 	const char *user;	  /* NULL: "1000" */
@@ -43,7 +44,15 @@ struct mean_layouts {
 	unsigned offsets; /* LAYOUTCOMMITs that told the last offset */
 	unsigned gets, returns, returns_all, commits, devices, errors;
 	uint32_t error; /* the status of the last error reported by LAYOUTRETURN */
-	uint64_t last;	/* of the last LAYOUTCOMMIT */
+	struct nfs4_layouterror_args error_at;	   /* and that error */
+	unsigned told;				   /* LAYOUTERRORs, */
+	unsigned nstats;			   /* LAYOUTSTATS with a body that decodes, */
+	struct nfs4_io_info stat_read, stat_write; /* the last of them, */
+	struct nfs4_ff_update stat;		   /* whose addr is left out */
+	unsigned nreturn_stats;			   /* of LAYOUTRETURNs, and the last of them: */
+	struct nfs4_ff_iostats return_stat;	   /* likewise */
+	struct nfs4_layouterror_args last_told;	   /* and the last of them */
+	uint64_t last;				   /* of the last LAYOUTCOMMIT */
 };
 
 uint32_t mean_layout_type(const struct mean_layouts *l);

@@ -469,6 +469,27 @@ static void segments_that_overlap_are_refused(void **state)
 	stays_away(e);
 }
 
+/* Packed stripes in one file of one data server would overwrite each other. */
+static void stripes_that_overlap_are_refused(void **state)
+{
+	struct env *e = *state;
+
+	e->f->srv.layouts.dense = true;
+	e->f->srv.layouts.nfh = DS; /* all are the same */
+	e->f->srv.layouts.nservers = 1;
+	stays_away(e);
+}
+
+static void data_servers_that_are_one_do_not_hide_that(void **state)
+{
+	struct env *e = *state;
+
+	e->f->srv.layouts.dense = true;
+	e->f->srv.layouts.nfh = DS;
+	e->f->srv.layouts.port[1] = e->f->srv.layouts.port[0];
+	stays_away(e);
+}
+
 static void a_malformed_device_is_refused(void **state)
 {
 	struct env *e = *state;
@@ -507,6 +528,8 @@ int main(void)
 		WITH_DS(thousands_of_stripes_are_refused),
 		WITH_DS(a_malformed_layout_is_refused),
 		WITH_DS(segments_that_overlap_are_refused),
+		WITH_DS(stripes_that_overlap_are_refused),
+		WITH_DS(data_servers_that_are_one_do_not_hide_that),
 		WITH_DS(a_malformed_device_is_refused),
 		WITH_DS(a_server_that_is_no_data_server_is_refused),
 	};
