@@ -36,8 +36,15 @@ struct nfs_open *nfs_client_former_open(struct nfs_client *c, uint64_t number)
 	return c->backend->former_open && number ? c->backend->former_open(c, number) : NULL;
 }
 
+uint64_t nfs_client_former_deleg(struct nfs_client *c, const struct nfs_fh *fh, bool *writes)
+{
+	*writes = false;
+	return c->backend->former_deleg ? c->backend->former_deleg(c, fh, writes) : 0;
+}
+
 void nfs_client_former_end(struct nfs_client *c)
 {
+	atomic_store(&c->remaking, false);
 	if (c->backend->former_end)
 		c->backend->former_end(c);
 }

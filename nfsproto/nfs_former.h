@@ -16,6 +16,7 @@
  *     nfs_client_new()          the session goes on; calls of the former daemon that are not noted
  *                               have ended, or will never be executed
  *     nfs_client_former_open()  for each open file
+ *     nfs_client_former_deleg() for each file
  *     nfs_client_former_end()   when all open files have theirs
  *     ... ops of requests that the kernel sends again, and other ops ...
  *     nfs_client_replays_end()  when the kernel will send no more of them
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 struct nfs_client;
+struct nfs_fh;
 struct nfs_open;
 
 /* The answer to the request of the kernel with that number is noted, or was never needed: drops the
@@ -50,8 +52,12 @@ uint64_t nfs_open_note_number(const struct nfs_open *o);
  * there is none (its CLOSE has ended), or the open is taken. Between nfs_client_new() and
  * nfs_client_former_end(). */
 struct nfs_open *nfs_client_former_open(struct nfs_client *c, uint64_t number);
+/* The delegation of fh that the former daemon held, and that the mount holds again, or 0; and
+ * whether it is a write delegation (nfs_client.h). As nfs_client_former_open(). */
+uint64_t nfs_client_former_deleg(struct nfs_client *c, const struct nfs_fh *fh, bool *writes);
 /* Begins to close the opens that the caller has not taken. Those of a request with
- * nfs_client_has_changes() are forgotten instead: the request opens the file again. */
+ * nfs_client_has_changes() are forgotten instead: the request opens the file again. From now on the
+ * upcalls tell of files, and delegations go back. */
 void nfs_client_former_end(struct nfs_client *c);
 /* Ends an open of nfs_client_former_open() without CLOSE, because the request that made the open
  * comes again. Before nfs_client_former_end(). Its locks are forgotten too. */

@@ -53,6 +53,7 @@ enum note_kind {
 	NOTE_LOSS,	/* filedata.h: data that was lost, and openers that are to be told */
 	NOTE_ANSWER,	/* underway.h: an answer that the kernel may not have yet */
 	NOTE_UNDER_WAY, /* underway.h: a request of the kernel */
+	NOTE_DELEG,	/* nfs4_deleg_note.h: a delegation */
 	NOTE_KINDS
 };
 

@@ -40,6 +40,20 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
 }
 
+void deleg_former(struct fs *fs, struct inode *ino)
+{
+	bool writes;
+	uint64_t id = nfs_client_former_deleg(fs->client, &ino->fh, &writes);
+
+	if (!id)
+		return;
+	mutex_lock(&ino->lock);
+	ino->deleg.at = clock_ns();
+	ino->deleg.writes = writes;
+	atomic_store(&ino->deleg.id, id);
+	mutex_unlock(&ino->lock);
+}
+
 /* Since when ino is delegated, with the number, and whether the delegation is to write. */
 static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool *writes)
 {

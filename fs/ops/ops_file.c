@@ -353,6 +353,13 @@ static bool open_is_unclear(struct request *r)
 	return open_has_many_names(r, r->file->flags & O_TRUNC ? 1 : attrs_links(&r->inode->attrs));
 }
 
+/* Does r come again, and has a former daemon sent its OPEN? Then the server may have an open of r,
+ * which belongs to the same OPEN. */
+static bool open_was_sent(struct request *r)
+{
+	return request_is_again(r) && open_note_is(r->fs, request_number(r));
+}
+
 /* Opens a delegated file without asking the server, for callers that are known to have the right.
  * The names of a file do not change without a recall either. If the file is delegated to write, its
  * attributes need not be known: the kernel knows its own changes. But a process that only reads
@@ -367,7 +374,7 @@ static bool open_locally(struct request *r)
 	uint64_t since = deleg_since(fs, ino), asked;
 	struct nfs_open *open;
 
-	if (!since || flags & O_TRUNC)
+	if (!since || flags & O_TRUNC || open_was_sent(r))
 		return false;
 	open_of(r)->alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &asked);
 	if ((open_of(r)->alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||

@@ -26,16 +26,13 @@ static int check_range(const char *what, unsigned min, unsigned max, struct err 
 /* A mount that survives its daemon has no notes of some kinds of state. */
 static int check_survive(const struct options *o, struct err *e)
 {
-	const char *other =
-		o->vers_major == 3	       ? "vers=3"
-		: o->pnfs		       ? "pnfs"
-		: o->migration		       ? "migration"
-		: o->replication	       ? "replication"
-		: o->delay_connect	       ? "delay_connect"
-		: option_given(o, "referrals") ? "referrals"
-		: option_given(o, "delegations") && o->delegations != NFS_DELEGATIONS_NONE
-			? "delegations"
-			: NULL;
+	const char *other = o->vers_major == 3		   ? "vers=3"
+			    : o->pnfs			   ? "pnfs"
+			    : o->migration		   ? "migration"
+			    : o->replication		   ? "replication"
+			    : o->delay_connect		   ? "delay_connect"
+			    : option_given(o, "referrals") ? "referrals"
+							   : NULL;
 
 	if (!o->survive || !other)
 		return 0;

@@ -134,7 +134,7 @@ static struct nfs_mount_params params_of(const struct options *o, const char *mo
 		.pnfs = o->pnfs,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
-		.delegations = o->acregmax && !o->survive ? o->delegations : NFS_DELEGATIONS_NONE,
+		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,
 		.idmap = o->idmap,
 		.idmap_domain = o->idmap_domain,
 		.connect_ms = o->connect_ms,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/coherence/deleg.h"
 #include "fs/coherence/inval.h"
 #include "fs/file/file_former.h"
 #include "fs/file/locker.h"
@@ -147,6 +148,13 @@ static int take_data(struct fs *fs, const struct former *f, struct err *e)
 	return written_former(fs->writeback, fs->pool, f, &find, e) ? 0 : -1;
 }
 
+/* --- delegations ------------------------------------------------------------------------------ */
+
+static void take_deleg(struct inode *ino, void *ctx)
+{
+	deleg_former(ctx, ino);
+}
+
 /* --- taking over ------------------------------------------------------------------------------ */
 
 int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
@@ -163,6 +171,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 		silly_former(fs, told.tag, f, e) || ops_dirs_former(fs, f, e) ||
 		take_data(fs, f, e))
 		return -1;
+	inode_table_each(fs->inodes, take_deleg, fs);
 	inode_table_settle_all(fs->inodes);
 	former_keep_note(fs);
 	nfs_client_former_end(fs->client);

@@ -16,6 +16,7 @@ void nfs_client_init(
 	c->submounts = p->submounts;
 	c->number = p->submount;
 	c->fsid_mix = p->fsid_mix;
+	atomic_init(&c->remaking, p->former != NULL);
 }
 
 /* A handle as the callers of the mount know it. */
@@ -31,7 +32,7 @@ void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh)
 {
 	struct nfs_fh own = own_fh(c, fh);
 
-	if (c->up && c->up->recalled)
+	if (c->up && c->up->recalled && !atomic_load(&c->remaking))
 		c->up->recalled(c->up_ctx, &own);
 }
 
@@ -50,14 +51,15 @@ bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *
 {
 	struct nfs_fh own = own_fh(c, fh);
 
-	return c->up && c->up->inquired && c->up->inquired(c->up_ctx, &own, size, change, modified);
+	return c->up && c->up->inquired && !atomic_load(&c->remaking) &&
+	       c->up->inquired(c->up_ctx, &own, size, change, modified);
 }
 
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
 {
 	struct nfs_fh own = own_fh(c, fh);
 
-	if (c->up && c->up->lost)
+	if (c->up && c->up->lost && !atomic_load(&c->remaking))
 		c->up->lost(c->up_ctx, &own, what);
 }
 
@@ -66,7 +68,7 @@ void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 {
 	struct nfs_fh own = own_fh(c, fh);
 
-	if (attr->have && c->up && c->up->attributes)
+	if (attr->have && c->up && c->up->attributes && !atomic_load(&c->remaking))
 		c->up->attributes(c->up_ctx, &own, attr, asked);
 }
 

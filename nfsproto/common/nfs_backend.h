@@ -67,6 +67,7 @@ struct nfs_backend {
 	uint64_t (*note_number)(const struct nfs_open *o);
 	struct nfs_open *(*former_open)(struct nfs_client *c, uint64_t number);
 	void (*former_end)(struct nfs_client *c);
+	uint64_t (*former_deleg)(struct nfs_client *c, const struct nfs_fh *fh, bool *writes);
 	void (*discard)(struct nfs_open *o);
 };
 
@@ -88,6 +89,8 @@ struct nfs_client {
 	/* constant */
 	const struct nfs_client_upcalls *up; /* NULL: none */
 	void *up_ctx;
+	/* the user makes its files anew (nfs_former.h), and hears nothing of them until then */
+	atomic_bool remaking;
 	/* constant after mount; info.rpc is filled in at each query */
 	struct nfs_client_info info;
 	struct nfs_fh root;

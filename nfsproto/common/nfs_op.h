@@ -427,11 +427,13 @@ struct nfs_op {
 			uint8_t strays; /* nfs4_task_may_stray() */
 			bool asks_on;	/* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
-			bool unsure;	   /* an earlier call may have been executed */
-			bool replays;	   /* sends a former daemon's call again: nfs4_replay.h */
-			int first_error;   /* error of the unsure op, during the look */
-			uint32_t status;   /* of an NFS4_F_PRIV op: the nfsstat4 behind error */
-			uint32_t walked;   /* likewise: operations that succeeded */
+			bool unsure;  /* an earlier call may have been executed */
+			bool replays; /* sends a former daemon's call again: nfs4_replay.h */
+			bool former;  /* a former daemon may have had the answer: likewise */
+			uint8_t deleg_wanted; /* OPEN: the open_delegation_type4 asked for */
+			int first_error;      /* error of the unsure op, during the look */
+			uint32_t status;      /* of an NFS4_F_PRIV op: the nfsstat4 behind error */
+			uint32_t walked;      /* likewise: operations that succeeded */
 			uint64_t since_ns; /* since when the op makes no progress; 0: the op does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
 			union {

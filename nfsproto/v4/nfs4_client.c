@@ -513,5 +513,6 @@ const struct nfs_backend nfs4_backend = {
 	.note_number = nfs4_former_number,
 	.former_open = nfs4_former_open,
 	.former_end = nfs4_former_end,
+	.former_deleg = nfs4_former_deleg,
 	.discard = nfs4_former_discard,
 };

@@ -3,7 +3,8 @@
 """Programs that check each answer and each byte on a mount whose daemon is killed again and again.
 
 survive.py KIND DIRECTORY STOP: works in the directory, which must not exist, until the file STOP exists. Exits with 0 if every call
-was answered as on a mount whose daemon lives. KIND is names, data, append, stream, locks or database."""
+was answered as on a mount whose daemon lives. KIND is names, data, append, stream, locks or database.
+survive.py delegated | stranger DIRECTORY GO: the same in steps, which wait for files in the directory GO; and on another mount."""
 import fcntl
 import mmap
 import os
@@ -11,6 +12,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 
 FILE = 1 << 20
 
@@ -172,6 +174,58 @@ def database(rounds):
     assert n - 1 in rows
 
 
+def waits(go, step):
+    """The daemon is killed, or another mount looks at the files."""
+    open(os.path.join(go, step), "w", encoding="ascii").close()
+    while os.path.exists(os.path.join(go, step)):
+        time.sleep(0.05)
+
+
+def delegated(where, go):
+    """A file that is delegated to write is open several times, and locked, without a word to the server."""
+    path = os.path.join(where, "delegated")
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.write(fd, b"one\n")
+    os.close(fd)
+    fds = [os.open(path, os.O_RDWR) for _ in range(3)]
+    fcntl.lockf(fds[0], fcntl.LOCK_EX, 10, 0)
+    os.pwrite(fds[0], b"two\n", 4)
+    waits(go, "one")
+    assert os.pread(fds[1], 100, 0) == b"one\ntwo\n"
+    fds.append(os.open(path, os.O_RDWR))
+    os.pwrite(fds[3], b"three\n", 8)
+    pid = os.fork()
+    if not pid:
+        try:
+            fcntl.lockf(os.open(path, os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 0)
+        except BlockingIOError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0, "another process got the lock"
+    waits(go, "two")
+    os.pwrite(fds[2], b"four\n", 14)
+    assert os.fstat(fds[0]).st_size == 19
+    waits(go, "three")
+    with open(path, "rb") as f:
+        assert f.read() == b"one\ntwo\nthree\nfour\nstranger\n"
+    fcntl.lockf(fds[0], fcntl.LOCK_UN, 10, 0)
+    for fd in fds:
+        os.close(fd)
+
+
+def stranger(where, _):
+    """Another client finds all data, and the lock."""
+    with open(os.path.join(where, "delegated"), "r+b", buffering=0) as f:
+        assert f.read() == b"one\ntwo\nthree\nfour\n"
+        try:
+            fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 0)
+        except BlockingIOError:
+            pass
+        else:
+            assert False, "another client got the lock"
+        f.write(b"stranger\n")
+
+
 def until_stop(stop):
     i = 0
     while i < 3 or not os.path.exists(stop):
@@ -181,6 +235,8 @@ def until_stop(stop):
 
 def main():
     kind, where, stop = sys.argv[1:]
+    if kind in ("delegated", "stranger"):
+        return {"delegated": delegated, "stranger": stranger}[kind](where, stop)
     rounds = until_stop(stop)
     if kind[:-1] in ("appender", "counter"):
         return {"appender": appender, "counter": counter}[kind[:-1]](int(kind[-1]), rounds)

@@ -112,8 +112,8 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	op->be.v4.kind = (uint8_t)kind;
 	op->be.v4.open = &open;
 	op->be.v4.lock = &req;
+	op->be.v4.deleg_wanted = size & 4 ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_NONE;
 	ctx.have_stateid = size & 1;
-	open.deleg_wanted = size & 4;
 	if (kind == NFS4_K_REOPEN)
 		sync.u.reopen.open = &open;
 	if (kind == NFS4_K_RELOCK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Any notes (notes.h) of a mount with NFSv4: the server, the slots and calls, the mount, its opens
- * and locks. The notes that a successor accepts, the next successor accepts from the first one.
+ * Any notes (notes.h) of a mount with NFSv4: the server, the slots and calls, the mount, its
+ * delegations, opens and locks. The notes that a successor accepts, the next successor accepts from the first one.
  */
 #include <stdlib.h>
 
@@ -85,11 +85,29 @@ static bool take_over(struct successor *s, const struct former *f)
 	return good;
 }
 
+/* Delegations with their local opens are held again. */
+static void go_on_delegated(struct successor *s)
+{
+	struct nfs4_deleg *d;
+	struct nfs_open *o;
+	bool writes;
+
+	for (unsigned i = 0; i < NFS4_D_STATES; i++)
+		TAILQ_FOREACH (d, &s->c.delegs.list[i], link) {
+			if (!nfs4_former_deleg(&s->c.base, &d->fh, &writes) && i == NFS4_D_HELD)
+				abort();
+			TAILQ_FOREACH (o, &d->opens, link)
+				if (!nfs4_former_open(&s->c.base, nfs4_former_number(o)))
+					abort();
+		}
+}
+
 /* The kernel's requests come again, or have ended. */
 static void go_on(struct successor *s)
 {
 	struct nfs_open *o;
 
+	go_on_delegated(s);
 	TAILQ_FOREACH (o, &s->c.opens, link) {
 		nfs4_replay_has(&s->srv, o->request);
 		if (o->request % 2)

@@ -80,6 +80,7 @@ struct nfs4_delegs {
 	uint64_t look_ns;  /* when to look for idle delegations next; 0: never yet */
 	uint64_t rest_ns;  /* the mount becomes settled: none is asked for until then */
 	uint64_t again_ns; /* no memory or no connection for a return: try again at this time */
+	bool rest_former; /* none goes back, because the user makes its files anew (nfs_former.h) */
 };
 
 #endif

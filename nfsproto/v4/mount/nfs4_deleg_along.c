@@ -6,6 +6,9 @@
  * not recall a delegation that is in the way of the change, and the return costs no call of its
  * own.
  *
+ * A mount that keeps notes (nfs_former.h) returns such a delegation by a call of its own: a
+ * successor that sends the REMOVE or RENAME again must send the same COMPOUND.
+ *
  * The delegation is LEAVING while the op is under way, and belongs to the op. If the server puts
  * DELEGRETURN off, the op is repeated with the delegation. After any other answer the op goes on
  * without the delegation. If the op ends without an answer, the delegation is DUE.
@@ -51,7 +54,7 @@ void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op)
 		return;
 	mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
-	if (d && d->id == id && !c->delegs.visited && TAILQ_EMPTY(&d->opens)) {
+	if (d && d->id == id && !c->delegs.visited && TAILQ_EMPTY(&d->opens) && !c->ledger) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_LEAVING);
 		op->be.v4.deleg = d;
 	}

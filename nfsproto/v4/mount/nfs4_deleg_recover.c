@@ -17,6 +17,7 @@
 #include "nfsproto/v4/mount/nfs4_lock_local.h"
 #include "nfsproto/v4/mount/nfs4_lock_push.h"
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_recover.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
@@ -32,6 +33,7 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 	bool writes;
 
 	mutex_lock(&c->lock);
+	ledger_drop(c->ledger, &d->note);
 	while ((o = TAILQ_FIRST(&d->opens))) {
 		nfs4_deleg_leave_locked(c, o);
 		mutex_lock(&o->lock);
@@ -85,7 +87,8 @@ static bool ask_again(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs4_s
 
 /* The server has given d again, and compares the change attribute in answers to CB_GETATTR with the
  * present one. After the restart the present one may be smaller than before. */
-static void given_again_locked(struct nfs4_deleg *d, const struct nfs4_sync *s) REQUIRES(NFS4_MOUNT)
+static void given_again_locked(
+	struct nfs4_client *c, struct nfs4_deleg *d, const struct nfs4_sync *s) REQUIRES(c->lock)
 {
 	const struct nfs4_stateid *id = &s->u.redeleg.stateid;
 	struct nfs_open *o;
@@ -93,11 +96,13 @@ static void given_again_locked(struct nfs4_deleg *d, const struct nfs4_sync *s) 
 	d->change_known = s->u.redeleg.attr.have;
 	d->change = s->u.redeleg.attr.change;
 	d->stateid = *id;
+	nfs4_deleg_note_locked(c, d);
 	TAILQ_FOREACH (o, &d->opens, link) {
 		mutex_lock(&o->lock);
 		o->stateid = *id;
 		o->gen++;
 		mutex_unlock(&o->lock);
+		nfs4_note_open_locked(c, o);
 	}
 }
 
@@ -108,7 +113,7 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 	if (!ask_again(c, d, &s))
 		return false;
 	mutex_lock(&c->lock);
-	given_again_locked(d, &s);
+	given_again_locked(c, d, &s);
 	if (s.u.redeleg.recall && d->state == NFS4_D_HELD)
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	mutex_unlock(&c->lock);
@@ -190,7 +195,7 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 		if (d->id == id)
 			break;
 	if (d && s) {
-		given_again_locked(d, s);
+		given_again_locked(c, d, s);
 	} else if (d) {
 		d->forgotten = true;
 		for (o = TAILQ_FIRST(&d->opens); o; o = next) {

@@ -383,6 +383,10 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	uint64_t id = 0;
 
 	mutex_lock(&c->lock);
+	if (c->delegs.rest_former) {
+		mutex_unlock(&c->lock);
+		return false;
+	}
 	if (c->delegs.n[NFS4_D_HELD] && c->delegs.look_ns <= now)
 		look_for_idle_locked(c, now);
 	if (c->delegs.again_ns <= now)

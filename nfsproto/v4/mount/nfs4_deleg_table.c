@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
@@ -63,15 +64,33 @@ static struct nfs4_deleg *find_held_locked(
 	return d && d->id == id ? d : NULL;
 }
 
+void nfs4_deleg_note_locked(struct nfs4_client *c, struct nfs4_deleg *d)
+{
+	const struct nfs4_deleg_noted n = {
+		.fh = d->fh,
+		.type = d->type,
+		.stateid = d->stateid,
+		.cred = d->cred,
+		.held = d->state == NFS4_D_HELD,
+		.change_known = d->change_known,
+		.change = d->change,
+	};
+
+	nfs4_deleg_note_put(c->ledger, &d->note, &n);
+}
+
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state)
 {
+	bool other = (d->state == NFS4_D_HELD) != (state == NFS4_D_HELD);
 
 	TAILQ_REMOVE(&c->delegs.list[d->state], d, link);
 	c->delegs.n[d->state]--;
 	d->state = state;
 	TAILQ_INSERT_TAIL(&c->delegs.list[state], d, link);
 	c->delegs.n[state]++;
+	if (other)
+		nfs4_deleg_note_locked(c, d);
 }
 
 void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
@@ -87,6 +106,7 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 	c->delegs.n[d->state]--;
 	c->delegs.unseen -= d->unseen;
 	LIST_REMOVE(d, hash);
+	ledger_drop(c->ledger, &d->note);
 	free(d->op);
 	free(d);
 }
@@ -146,6 +166,7 @@ static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cre
 	d->state = NFS4_D_HELD;
 	TAILQ_INSERT_TAIL(&c->delegs.list[NFS4_D_HELD], d, link);
 	c->delegs.n[NFS4_D_HELD]++;
+	nfs4_deleg_note_locked(c, d);
 	return d;
 }
 
@@ -196,6 +217,7 @@ static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_c
 
 	if (old && !memcmp(old->stateid.other, g->stateid.other, sizeof(g->stateid.other))) {
 		old->stateid = g->stateid;
+		nfs4_deleg_note_locked(c, old);
 		return old;
 	}
 	if (old)
@@ -205,7 +227,7 @@ static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_c
 
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
-	enum open_delegation_type4 wanted, bool *writes)
+	enum open_delegation_type4 wanted, bool former, bool *writes)
 {
 	bool given = g->type == OPEN_DELEGATE_READ || g->type == OPEN_DELEGATE_WRITE;
 	bool keep = g->type == wanted && !g->recall;
@@ -222,6 +244,7 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 		mutex_unlock(&c->lock);
 		return 0;
 	}
+	keep &= !former || nfs4_deleg_find_locked(c, fh, &g->stateid);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
 	if (d && given && !keep) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
@@ -235,7 +258,8 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
 	if (given && !keep)
-		log_ctrl("%s: returning a delegation that was not asked for", c->srv->name);
+		log_ctrl("%s: returning a delegation that was not asked for%s", c->srv->name,
+			former ? ", or that a former daemon was given" : "");
 	if (poll)
 		nfs4_state_poll(c->srv);
 	return id;
@@ -251,6 +275,7 @@ void nfs4_deleg_note_change(
 	if (d && !d->change_known) {
 		d->change_known = true;
 		d->change = change;
+		nfs4_deleg_note_locked(c, d);
 	}
 	mutex_unlock(&c->lock);
 }
@@ -322,6 +347,7 @@ struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh,
 		o->wire_access = 0;
 		o->local = d;
 		TAILQ_INSERT_TAIL(&d->opens, o, link);
+		nfs4_note_open_locked(c, o);
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
 		nfs4_deleg_move_locked(c, d, NFS4_D_HELD);
 	}
@@ -344,6 +370,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 	} else if (local) {
 		TAILQ_REMOVE(&o->local->opens, o, link);
 		o->local = NULL;
+		nfs4_note_closed(o);
 	}
 	mutex_unlock(&c->lock);
 	if (local && !claiming)
@@ -357,6 +384,7 @@ void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o)
 	o->local = NULL;
 	TAILQ_INSERT_TAIL(&c->opens, o, link);
 	o->linked = true;
+	nfs4_note_open_locked(c, o);
 }
 
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o)
@@ -365,4 +393,44 @@ void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o)
 	if (o->local)
 		nfs4_deleg_leave_locked(c, o);
 	mutex_unlock(&c->lock);
+}
+
+/* --- the successor of a daemon that was killed ----------------------------------------------- */
+
+struct nfs4_deleg *nfs4_deleg_former_locked(struct nfs4_client *c, const struct nfs4_deleg_noted *n)
+{
+	const struct nfs4_delegation g = {.type = n->type, .stateid = n->stateid};
+	struct nfs4_deleg *d = new_locked(c, &n->cred, &n->fh, &g);
+
+	if (!d)
+		return NULL;
+	d->change_known = n->change_known;
+	d->change = n->change;
+	nfs4_deleg_note_locked(c, d);
+	if (!n->held)
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	return d;
+}
+
+bool nfs4_deleg_rejoin_locked(struct nfs4_client *c, struct nfs_open *o)
+{
+	struct nfs4_deleg *d;
+
+	mutex_lock(&o->lock);
+	d = nfs4_deleg_find_locked(c, &o->fh, &o->stateid);
+	if (!d) /* the server has given the delegation again since the note of o */
+		d = nfs4_deleg_find_locked(c, &o->fh, NULL);
+	if (d && o->access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
+		d = NULL;
+	if (d)
+		o->stateid = d->stateid;
+	mutex_unlock(&o->lock);
+	if (!d)
+		return false;
+	TAILQ_REMOVE(&c->opens, o, link);
+	o->linked = false;
+	o->local = d;
+	TAILQ_INSERT_TAIL(&d->opens, o, link);
+	nfs4_note_open_locked(c, o);
+	return true;
 }

@@ -8,6 +8,7 @@
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_TABLE_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_DELEG_TABLE_H
 
+#include "nfsproto/v4/mount/nfs4_deleg_note.h"
 #include "nfsproto/v4/mount/nfs4_mount.h"
 
 struct nfs4_deleg {
@@ -29,6 +30,7 @@ struct nfs4_deleg {
 	/* the change attribute that came with the delegation, or when the restarted server gave the
 	 * delegation again (section 10.4.3) */
 	uint64_t change GUARDED_BY(NFS4_MOUNT);
+	struct note note GUARDED_BY(NFS4_MOUNT); /* nfs4_deleg_note.h */
 	_Atomic uint64_t used_ns;
 	GUARDED_BY(NFS4_MOUNT) TAILQ_HEAD(, nfs_open) opens; /* local opens */
 	/* RETURNING: the local open that is becoming a real one */
@@ -51,10 +53,11 @@ void nfs4_deleg_finish(struct nfs4_client *c) REQUIRES(c->lock);
 enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access);
 /* OPEN of fh as cred, begun at asked_ns, has brought g after asking for `wanted`. Returns the
  * number of the file's delegation at the time of the answer, or 0, and whether it is a write
- * delegation. An unwanted delegation goes back. */
+ * delegation. An unwanted delegation goes back. former: a former daemon may have had the answer: a
+ * delegation without a note goes back, too, because it may have ended since. */
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
-	enum open_delegation_type4 wanted, bool *writes);
+	enum open_delegation_type4 wanted, bool former, bool *writes);
 /* Notes the change attribute that came with delegation id, or a later one if none came. */
 void nfs4_deleg_note_change(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change);
@@ -84,6 +87,14 @@ struct nfs4_deleg *nfs4_deleg_unseen_locked(struct nfs4_client *c, const struct 
 	const struct nfs4_stateid *stateid) REQUIRES(c->lock);
 void nfs4_deleg_move_locked(
 	struct nfs4_client *c, struct nfs4_deleg *d, enum nfs4_deleg_state state) REQUIRES(c->lock);
+/* A noted member of d has changed. */
+void nfs4_deleg_note_locked(struct nfs4_client *c, struct nfs4_deleg *d) REQUIRES(c->lock);
+/* Enters a delegation of a former daemon. NULL: no memory. */
+struct nfs4_deleg *nfs4_deleg_former_locked(struct nfs4_client *c, const struct nfs4_deleg_noted *n)
+	REQUIRES(c->lock);
+/* o, one of the mount's opens, was a local open of a former daemon. False: there is no such
+ * delegation any more, and o stays where it is. */
+bool nfs4_deleg_rejoin_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock);
 /* Takes d out of the table, and frees d. d has no local opens any more. */
 void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d) REQUIRES(c->lock);
 

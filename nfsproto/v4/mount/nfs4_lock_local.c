@@ -24,6 +24,7 @@
 
 #include "nfsproto/v4/mount/nfs4_deleg_table.h"
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
+#include "nfsproto/v4/server/nfs4_replay.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/clock.h"
 
@@ -57,6 +58,8 @@ enum nfs4_lock_way nfs4_lock_way_locked(struct nfs4_client *c, const struct nfs4
 		return ctx->local && ctx->pushed && !nfs4_server_quitting(c->srv, &c->user)
 			       ? NFS4_LW_WAIT
 			       : NFS4_LW_ASK;
+	if (nfs4_replay_has(c->srv, req->own.noted))
+		return NFS4_LW_ASK; /* a former daemon has asked */
 	alone = nfs4_deleg_is_alone(c, &ctx->fh);
 	if (!alone && !c->locks.nlocal)
 		return NFS4_LW_ASK;

@@ -7,6 +7,7 @@
 
 #include "nfsproto/v4/mount/nfs4_lockctx.h"
 #include "nfsproto/v4/mount/nfs4_lockreq.h"
+#include "nfsproto/v4/mount/nfs4_state_note.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "transport/log.h"
 
@@ -23,7 +24,10 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 		/* during an unmount, ranges that are being pushed may be unlocked, too */
 		if (!ctx->pushed || ctx->npushed >= ctx->ranges.n)
 			ctx->npushed = 0;
-		ctx->pushed = true;
+		if (!ctx->pushed) {
+			ctx->pushed = true; /* before the server can know a range */
+			nfs4_note_locks_locked(c, ctx);
+		}
 		*g = ctx->ranges.range[ctx->npushed];
 		ctx->refs++;
 	}
@@ -36,6 +40,7 @@ static void suspect_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx) REQU
 	nfs4_lockctx_set_local_locked(c, ctx, false);
 	ctx->suspect = true;
 	nfs4_lockctx_judge_locked(c, ctx);
+	nfs4_note_locks_locked(c, ctx);
 }
 
 void nfs4_lock_pushed(
@@ -52,6 +57,7 @@ void nfs4_lock_pushed(
 	} else if (ctx->local && ++ctx->npushed >= ctx->ranges.n) {
 		nfs4_lockctx_set_local_locked(c, ctx, false);
 		ctx->pushed_by = by;
+		nfs4_note_locks_locked(c, ctx);
 		ended = true;
 	}
 	mutex_unlock(&c->locks.lock);

@@ -11,6 +11,7 @@
  *     nfs4_mount                 the data of a mount, and its calls
  *     nfs4_names                 owners by name
  *     nfs4_open                  one open
+ *     nfs4_deleg_note            the note of a delegation
  *     nfs4_deleg_table           the delegations, and local opens
  *     nfs4_openreq               OPEN and CLOSE
  *     nfs4_lockctx, nfs4_lock_wait, nfs4_lock_io, nfs4_lock_local, nfs4_lockreq, nfs4_locking,

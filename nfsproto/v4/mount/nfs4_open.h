@@ -27,12 +27,10 @@ struct nfs_open {
 	bool close_deferred GUARDED_BY(NFS4_LOCKS); /* until no such context holds a lock */
 	struct nfs_fh fh;			    /* constant after OPEN */
 	uint64_t asked_ns;			    /* constant: when OPEN began */
-	/* the delegation that OPEN asked for */
-	enum open_delegation_type4 deleg_wanted;
-	bool answered;	   /* OPEN has ended, the first time */
-	uint64_t close_ns; /* when the last CLOSE began */
-	uint32_t number;   /* in the record for a successor (nfs4_state_record.c); 0: none */
-	bool patient;	   /* no user waits for CLOSE */
+	bool answered;				    /* OPEN has ended, the first time */
+	uint64_t close_ns;			    /* when the last CLOSE began */
+	uint32_t number; /* in the record for a successor (nfs4_state_record.c); 0: none */
+	bool patient;	 /* no user waits for CLOSE */
 	/* OPEN was cancelled, and no truncation is sent any more */
 	bool gone GUARDED_BY(NFS4_MOUNT);
 	/* the server may have a call that truncates the file; a cancelled OPEN is answered when
@@ -55,6 +53,8 @@ struct nfs_open {
 	uint64_t request;
 	/* made from a note, and its user has not asked for it so far */
 	bool former GUARDED_BY(NFS4_MOUNT);
+	/* likewise: a local open, which has not found its delegation again so far */
+	bool was_local GUARDED_BY(NFS4_MOUNT);
 	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
 	char name[NFS_NAME_MAX];
 };

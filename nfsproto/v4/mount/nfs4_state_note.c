@@ -152,9 +152,9 @@ int nfs4_note_get_ctx(struct nfs4_client *c, struct nfs_open *const all[], uint3
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
-void nfs4_note_open(struct nfs_open *o)
+void nfs4_note_open_locked(struct nfs4_client *c, struct nfs_open *o)
 {
-	struct ledger *l = nfs4_client(o->head.client)->ledger;
+	struct ledger *l = c->ledger;
 	uint8_t buf[OPEN_MAX];
 	struct xdr_out x;
 
@@ -163,12 +163,24 @@ void nfs4_note_open(struct nfs_open *o)
 	xdr_out_init(&x, buf, sizeof(buf));
 	mutex_lock(&o->lock);
 	xdr_put_u64(&x, o->request);
+	xdr_put_bool(&x, o->local || o->was_local);
 	put_open_locked(o, &x);
 	if (xdr_out_ok(&x))
 		ledger_put(l, &o->note, NOTE_OPEN, buf, x.len);
 	else
 		ledger_give_up(l);
 	mutex_unlock(&o->lock);
+}
+
+void nfs4_note_open(struct nfs_open *o)
+{
+	struct nfs4_client *c = nfs4_client(o->head.client);
+
+	if (!c->ledger)
+		return;
+	mutex_lock(&c->lock);
+	nfs4_note_open_locked(c, o);
+	mutex_unlock(&c->lock);
 }
 
 void nfs4_note_closed(struct nfs_open *o)
@@ -201,6 +213,9 @@ void nfs4_note_locks_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	xdr_put_u64(&x, ctx->open->owner);
 	nfs4_note_put_ctx_locked(ctx, 1, &x);
 	put_ranges(&x, &ctx->lost);
+	xdr_put_bool(&x, ctx->local);
+	xdr_put_bool(&x, ctx->pushed);
+	xdr_put_bool(&x, ctx->suspect);
 	if (xdr_out_ok(&x))
 		ledger_put(l, &ctx->note, NOTE_LOCKS, buf, x.len);
 	else
@@ -211,6 +226,7 @@ void nfs4_note_locks_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 int nfs4_note_read_open(struct nfs4_client *c, struct xdr_in *x)
 {
 	uint64_t request = xdr_get_u64(x);
+	bool local = xdr_get_bool(x);
 	struct nfs_open *o = nfs4_note_get_open(c, x, true);
 
 	if (!o)
@@ -218,6 +234,7 @@ int nfs4_note_read_open(struct nfs4_client *c, struct xdr_in *x)
 	mutex_alone(&c->lock); /* no other thread knows of the mount yet */
 	o->request = request;
 	o->former = true;
+	o->was_local = local;
 	if (!xdr_in_done(x) || !o->owner)
 		return -EBADMSG;
 	nfs4_note_open(o);
@@ -240,6 +257,7 @@ int nfs4_note_read_locks(struct nfs4_client *c, struct xdr_in *x)
 {
 	struct nfs_open *o = open_of(c, xdr_get_u64(x));
 	struct nfs4_lockctx *ctx = NULL;
+	bool local, pushed, suspect;
 	int rc;
 
 	if (!o) /* its CLOSE has ended: the server has no such locks */
@@ -251,6 +269,12 @@ int nfs4_note_read_locks(struct nfs4_client *c, struct xdr_in *x)
 	rc = get_ranges(&ctx->lost, x);
 	if (!ctx->ranges.n && ctx->lost.n)
 		c->locks.nidle--;
+	local = xdr_get_bool(x);
+	pushed = xdr_get_bool(x);
+	suspect = xdr_get_bool(x);
+	nfs4_lockctx_set_local_locked(c, ctx, local && ctx->ranges.n);
+	ctx->pushed = ctx->local && pushed;
+	ctx->suspect = suspect;
 	nfs4_lockctx_judge_locked(c, ctx);
 	nfs4_note_locks_locked(c, ctx);
 	mutex_unlock(&c->locks.lock);

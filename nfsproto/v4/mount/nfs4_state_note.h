@@ -6,6 +6,7 @@
  *
  * NOTE_OPEN stays from the reply to OPEN to the reply to CLOSE. NOTE_LOCKS has the locks that the
  * server may hold: a lock is noted when it is granted, and dropped when the server has unlocked it.
+ * Local opens and locks (nfs4_deleg.h, nfs4_lock_local.c) are noted as local.
  */
 #ifndef RNFS_NFSPROTO_V4_MOUNT_NFS4_STATE_NOTE_H
 #define RNFS_NFSPROTO_V4_MOUNT_NFS4_STATE_NOTE_H
@@ -28,16 +29,18 @@ int nfs4_note_get_ctx(struct nfs4_client *c, struct nfs_open *const all[], uint3
 
 /* Without a ledger the following functions do nothing. */
 
-/* The server has opened o, or o has changed. o has its handle. No lock of o's. */
+/* The server has opened o, or o has changed, or o is a local open. o has its handle. No lock of
+ * o's. */
 void nfs4_note_open(struct nfs_open *o);
+void nfs4_note_open_locked(struct nfs4_client *c, struct nfs_open *o) REQUIRES(c->lock);
 /* The server has closed o. */
 void nfs4_note_closed(struct nfs_open *o);
 /* The locks of ctx have changed at the server. */
 void nfs4_note_locks_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	REQUIRES(c->locks.lock);
 
-/* Makes the open or the locks of a note of the former daemon; opens first. No other thread knows of
- * c yet. 0, -ENOMEM or -EBADMSG. */
+/* Makes the open or the locks of a note of the former daemon; opens first. A local open is one of
+ * c's opens at first, with was_local. No other thread knows of c yet. 0, -ENOMEM or -EBADMSG. */
 int nfs4_note_read_open(struct nfs4_client *c, struct xdr_in *x);
 int nfs4_note_read_locks(struct nfs4_client *c, struct xdr_in *x);
 

@@ -101,16 +101,18 @@ static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs
 	nfs4_comp_count(k, OP_OPEN, 0);
 }
 
-/* Chooses the delegation to ask for, if any. o->deleg_wanted keeps the choice for the server's
- * answer. */
+/* Chooses the delegation to ask for, if any. The op keeps the choice for the server's answer. A
+ * former daemon's OPEN asks for the same again. */
 static uint32_t wants_deleg(struct nfs4_client *c, struct nfs_op *op)
 {
-	struct nfs_open *o = op->be.v4.open;
+	const struct nfs_open *o = op->be.v4.open;
 
-	o->deleg_wanted = OPEN_DELEGATE_NONE;
-	if (o->access != OPEN4_SHARE_ACCESS_READ || !(op->u.open.flags & (O_CREAT | O_TRUNC)))
-		o->deleg_wanted = nfs4_deleg_wanted(c, o->access);
-	switch (o->deleg_wanted) {
+	if (!op->be.v4.former)
+		op->be.v4.deleg_wanted = OPEN_DELEGATE_NONE;
+	if (!op->be.v4.former &&
+		(o->access != OPEN4_SHARE_ACCESS_READ || !(op->u.open.flags & (O_CREAT | O_TRUNC))))
+		op->be.v4.deleg_wanted = nfs4_deleg_wanted(c, o->access);
+	switch (op->be.v4.deleg_wanted) {
 	case OPEN_DELEGATE_READ:
 		return OPEN4_SHARE_ACCESS_WANT_READ_DELEG;
 	case OPEN_DELEGATE_WRITE:
@@ -348,7 +350,8 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	o->fh = op->u.open.fh;
 	nfs4_note_open(o);
 	op->u.open.deleg = nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns,
-		o->deleg_wanted, &op->u.open.deleg_writes);
+		(enum open_delegation_type4)op->be.v4.deleg_wanted, op->be.v4.former,
+		&op->u.open.deleg_writes);
 	out = get_open_rest(op, r);
 	/* a file truncated behind OPEN has another change attribute by now */
 	if (out == NFS_DONE && op->u.open.deleg_writes && !nfs_op_changes_data(op))
@@ -527,7 +530,7 @@ int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct n
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
 	*id = res.stateid;
-	nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, 0, OPEN_DELEGATE_NONE, &writes);
+	nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, 0, OPEN_DELEGATE_NONE, false, &writes);
 	return 0;
 }
 

@@ -33,7 +33,8 @@ struct nfs4_change {
 	uint32_t stable; /* likewise */
 	struct timespec mark;
 	uint32_t kind, want;
-	uint32_t slot, seq; /* NO_SLOT: UNSENT, or REPLIED */
+	uint32_t deleg_wanted; /* NFS_OPEN */
+	uint32_t slot, seq;    /* NO_SLOT: UNSENT, or REPLIED */
 	bool unsure;
 	struct nfs4_sessionid session;
 	uint8_t *reply; /* of a former change; NULL: CALLED or UNSENT */
@@ -50,6 +51,7 @@ static const struct field change_fields[] = {
 	FIELD(struct nfs4_change, kind),
 	FIELD(struct nfs4_change, want),
 	FIELD(struct nfs4_change, stable),
+	FIELD(struct nfs4_change, deleg_wanted),
 	FIELD(struct nfs4_change, slot),
 	FIELD(struct nfs4_change, seq),
 	FIELD(struct nfs4_change, unsure),
@@ -218,6 +220,7 @@ static void keep(struct nfs4_change *ch, struct nfs_op *op)
 	ch->want = want ? *want : 0;
 	ch->owner = op->be.v4.owner ? *op->be.v4.owner : 0;
 	ch->unsure = op->be.v4.unsure;
+	ch->deleg_wanted = op->be.v4.deleg_wanted;
 	if (op->type == NFS_CREATE)
 		ch->mark = op->u.create.set.atime;
 	if (op->type == NFS_WRITE) {
@@ -235,6 +238,8 @@ static void give(const struct nfs4_change *ch, struct nfs_op *op)
 	if (op->be.v4.owner && ch->owner)
 		*op->be.v4.owner = ch->owner;
 	op->be.v4.unsure |= ch->unsure;
+	op->be.v4.deleg_wanted = (uint8_t)ch->deleg_wanted;
+	op->be.v4.former = true;
 	if (op->type == NFS_CREATE)
 		op->u.create.set.atime = ch->mark;
 	if (op->type == NFS_WRITE) {
@@ -565,7 +570,8 @@ static int get_change(struct nfs4_change *ch, struct xdr_in *x, const uint8_t **
 	replied = xdr_get_bool(x);
 	data = xdr_get_opaque(x, LEDGER_NOTE_MAX, &ch->reply_len);
 	if (!xdr_in_done(x) || !ch->request || ch->kind >= NFS4_KINDS ||
-		(ch->slot != NO_SLOT && ch->slot >= NFS4_MAX_SLOTS) || ch->stable > NFS_FILE_SYNC ||
+		ch->deleg_wanted > OPEN_DELEGATE_WRITE || ch->stable > NFS_FILE_SYNC ||
+		(ch->slot != NO_SLOT && ch->slot >= NFS4_MAX_SLOTS) ||
 		replied != (ch->reply_len > 0))
 		return -EBADMSG;
 	*reply = replied ? data : NULL;

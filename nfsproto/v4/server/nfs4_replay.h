@@ -17,8 +17,9 @@
  *
  * The successor's op is encoded anew, with the parts of the first call that would be others by now:
  * the number of the open-owner or lock-owner, the mark of a CREATE, the offset and the stability of
- * an append. So the call is the same one, and the server's reply cache may answer. The reply then
- * has the results that this op asks for: an op that asks for others is not the same (key_of()).
+ * an append, the delegation that an OPEN asks for. So the call is the same one, and the server's
+ * reply cache may answer. The reply then has the results that this op asks for: an op that asks for
+ * others is not the same (key_of()).
  *
  * The slot of a CALLED change is RESERVED (nfs4_slots.h) until the op takes the slot, or the change
  * is given up. If the session is another by then, the op is executed anew, and is unsure

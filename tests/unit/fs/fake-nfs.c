@@ -368,6 +368,20 @@ uint64_t nfs_open_note_number(const struct nfs_open *o)
 	return o->id + 1ull;
 }
 
+uint64_t nfs_client_former_deleg(struct nfs_client *c, const struct nfs_fh *fh, bool *writes)
+{
+	uint64_t id = 0;
+
+	*writes = false;
+	if (!fake_knobs.delegates) /* else a fuzzer's handles may be those of no file */
+		return 0;
+	pthread_mutex_lock(&c->lock);
+	id = file_of(c, fh)->deleg;
+	*writes = id && file_of(c, fh)->deleg_writes;
+	pthread_mutex_unlock(&c->lock);
+	return id;
+}
+
 struct nfs_open *nfs_client_former_open(struct nfs_client *c, uint64_t number)
 {
 	struct nfs_open *o = NULL;

@@ -234,6 +234,25 @@ static void a_directory_is_not_delegated(void **state)
 	assert_int_equal(deleg_since(fs, root), 0);
 }
 
+/* The mount holds the delegation of a former daemon. Attributes from before do not count. */
+static void a_former_one_counts_from_now_on(void **state)
+{
+	uint64_t id, before;
+
+	assert_true(asks(O_RDONLY));
+	id = atomic_exchange(&ino->deleg.id, 0);
+	before = clock_ns();
+	assert_int_equal(deleg_since(fs, ino), 0);
+	deleg_former(fs, ino);
+	assert_int_equal(atomic_load(&ino->deleg.id), id);
+	assert_true(deleg_since(fs, ino) >= before);
+	assert_int_equal(deleg_alone_since(fs, ino), 0);
+	fake_recall(fs->client, &ino->fh);
+	atomic_store(&ino->deleg.id, 0);
+	deleg_former(fs, ino);
+	assert_int_equal(atomic_load(&ino->deleg.id), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -250,6 +269,7 @@ int main(void)
 		TEST(removing_gives_it_back),
 		TEST(it_goes_with_a_name),
 		TEST(a_directory_is_not_delegated),
+		TEST(a_former_one_counts_from_now_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

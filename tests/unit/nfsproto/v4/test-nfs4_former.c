@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/nfs_former, nfsproto/v4/nfs4_former and nfsproto/v4/mount/nfs4_state_note:
- * a daemon is killed, and its successor goes on by a copy of the ledger. The copy is the ledger at
- * the moment of death. The former client lives on in this process, and only gets answers.
+ * a daemon is killed, and its successor goes on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,149 +12,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "nfsproto/v4/mount/nfs4_mount.h"
-#include "tests/unit/nfsproto/v4/nfs4-fixture.h"
-#include "transport/ledger.h"
+#include "tests/unit/nfsproto/v4/former-fixture.h"
 
 #define REQUEST 77u /* of the kernel */
-
-struct survival {
-	struct fix *f;
-	struct ledger *ledger[2]; /* of the former daemon, and of the successor */
-	struct nfs_client *former;
-};
-
-static struct nfs_client *mount_with(
-	struct fix *f, struct ledger *l, const struct former *former, struct err *e)
-{
-	struct nfs_mount_params p = fix_params(f, "/");
-
-	p.ledger = l;
-	p.former = former;
-	return nfs_client_new(&p, e);
-}
-
-static int setup(void **state)
-{
-	struct survival *s = calloc(1, sizeof(*s));
-	struct err e = {.kind = ERR_NONE};
-	void *f;
-
-	fix_setup_unmounted(&f);
-	s->f = f;
-	for (int i = 0; i < 2; i++)
-		assert_non_null(s->ledger[i] = ledger_new(&e));
-	s->f->nfs = mount_with(s->f, s->ledger[0], NULL, &e);
-	assert_non_null(s->f->nfs);
-	nfs_client_root(s->f->nfs, &s->f->root, NULL);
-	*state = s;
-	return 0;
-}
-
-/* The process of the former daemon is gone: the server hears nothing. */
-static void bury(struct survival *s)
-{
-	if (!s->former)
-		return;
-	nfs_client_leave_by(s->former, 1);
-	s->former = nfs_client_free(s->former);
-}
-
-static int teardown(void **state)
-{
-	struct survival *s = *state;
-	void *f = s->f;
-
-	bury(s);
-	fix_teardown(&f);
-	for (int i = 0; i < 2; i++)
-		ledger_free(s->ledger[i]);
-	free(s);
-	return 0;
-}
-
-/* A copy of the ledger as it is now. */
-static struct former *copy(struct survival *s)
-{
-	int from = ledger_fd(s->ledger[0]), to = memfd_create("copy", MFD_CLOEXEC);
-	static uint8_t buf[1 << 16];
-	off_t at = 0, end;
-	struct err e = {.kind = ERR_NONE};
-	struct former *f;
-	struct stat st;
-
-	assert_true(to >= 0);
-	assert_int_equal(fstat(from, &st), 0);
-	assert_int_equal(ftruncate(to, st.st_size), 0);
-	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
-		end = lseek(from, at, SEEK_HOLE);
-		while (at < end) {
-			size_t n = end - at < (off_t)sizeof(buf) ? (size_t)(end - at) : sizeof(buf);
-			ssize_t got = pread(from, buf, n, at);
-
-			assert_true(got > 0);
-			assert_int_equal(pwrite(to, buf, (size_t)got, at), got);
-			at += got;
-		}
-	}
-	f = former_read(to, &e);
-	if (!f)
-		print_error("%s\n", e.msg);
-	assert_non_null(f);
-	close(to);
-	return f;
-}
-
-/* The daemon is killed at the moment of which dead is the copy: the successor goes on. */
-static void succeed(struct survival *s, struct former *dead)
-{
-	struct err e = {.kind = ERR_NONE};
-
-	s->former = s->f->nfs;
-	s->f->nfs = mount_with(s->f, s->ledger[1], dead, &e);
-	if (!s->f->nfs)
-		print_error("%s\n", e.msg);
-	assert_non_null(s->f->nfs);
-	former_free(dead);
-}
-
-static void die(struct survival *s)
-{
-	succeed(s, copy(s));
-}
-
-/* The server keeps the COMPOUNDs back that it has, and no later ones. */
-static void hold_no_more(struct survival *s)
-{
-	pthread_mutex_lock(&s->f->srv.lock);
-	s->f->srv.hold_op = 0;
-	pthread_mutex_unlock(&s->f->srv.lock);
-}
-
-/* Submits op, which the server keeps back: a COMPOUND with the operation `held`. */
-static void start_held(struct survival *s, struct fix_op *w, uint32_t held)
-{
-	mean_release_hold(&s->f->srv, held);
-	fix_start(s->f, &w->op, &w->sem);
-	assert_true(mean_wait(&s->f->srv, &s->f->srv.nheld, 1));
-	hold_no_more(s);
-}
-
-/* The server executes what it has kept back. cut: and its answer is lost, but the server knows it.
- */
-static void release(struct survival *s, uint32_t cut)
-{
-	pthread_mutex_lock(&s->f->srv.lock);
-	s->f->srv.cut_op = cut;
-	s->f->srv.cut_times = cut ? 1 : 0;
-	pthread_mutex_unlock(&s->f->srv.lock);
-	mean_release(&s->f->srv);
-}
 
 static struct nfs_op mkdir_op(struct survival *s)
 {
@@ -206,7 +68,7 @@ static void the_session_opens_and_locks_go_on(void **state)
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_UNLCK, 5, 9), 0);
-	die(s);
+	survival_die(s);
 	assert_int_equal(fix_count(f, OP_EXCHANGE_ID), clients);
 	assert_int_equal(fix_count(f, OP_CREATE_SESSION), 1);
 	assert_int_equal(fix_count(f, OP_BIND_CONN_TO_SESSION), 1);
@@ -240,7 +102,7 @@ static void a_noted_reply_needs_no_call(void **state)
 	assert_int_equal(fix_run(s->f, &op), 0);
 	fh = op.u.create.fh;
 	assert_false(nfs_client_has_changes(s->f->nfs, REQUEST));
-	die(s);
+	survival_die(s);
 	assert_true(nfs_client_has_changes(s->f->nfs, REQUEST));
 	assert_false(nfs_client_has_changes(s->f->nfs, REQUEST + 64));
 	op = mkdir_op(s);
@@ -261,7 +123,7 @@ static void a_note_is_for_the_same_op_alone(void **state)
 	struct nfs_op op;
 
 	assert_int_equal(run(s, mkdir_op(s)), 0);
-	die(s);
+	survival_die(s);
 	op = mkdir_op(s);
 	op.noted++;
 	assert_int_equal(fix_run(s->f, &op), 0);
@@ -282,7 +144,7 @@ static void an_answered_request_leaves_no_notes(void **state)
 
 	assert_int_equal(run(s, mkdir_op(s)), 0);
 	nfs_client_answered(s->f->nfs, REQUEST);
-	die(s);
+	survival_die(s);
 	assert_false(nfs_client_has_changes(s->f->nfs, REQUEST));
 	assert_int_equal(run(s, mkdir_op(s)), 0);
 	assert_int_equal(fix_count(s->f, OP_CREATE), 2);
@@ -296,14 +158,14 @@ static void a_second_successor_finds_the_same(void **state)
 	struct nfs_client *first;
 
 	assert_int_equal(run(s, mkdir_op(s)), 0);
-	die(s);
+	survival_die(s);
 	assert_int_equal(run(s, mkdir_op(s)), 0); /* found, and not answered */
-	bury(s);
+	survival_bury(s);
 	first = s->f->nfs;
 	ledger_free(s->ledger[0]);
 	s->ledger[0] = s->ledger[1];
 	s->ledger[1] = ledger_new(&e);
-	die(s);
+	survival_die(s);
 	assert_ptr_equal(s->former, first);
 	assert_true(nfs_client_has_changes(s->f->nfs, REQUEST));
 	assert_int_equal(run(s, mkdir_op(s)), 0);
@@ -316,14 +178,14 @@ static void a_call_goes_again_in_its_slot(void **state)
 	struct survival *s = *state;
 	struct fix_op w = {.op = mkdir_op(s)};
 
-	start_held(s, &w, OP_CREATE);
-	die(s);
+	survival_start_held(s, &w, OP_CREATE);
+	survival_die(s);
 	assert_true(nfs_client_has_changes(s->f->nfs, REQUEST));
 	assert_int_equal(run(s, mkdir_op(s)), 0);
 	assert_int_equal(fix_count(s->f, OP_CREATE), 1);
 	assert_int_equal(s->f->srv.misordered, 0);
-	bury(s);       /* it would begin the op anew */
-	release(s, 0); /* the call arrives late */
+	survival_bury(s);	/* it would begin the op anew */
+	survival_release(s, 0); /* the call arrives late */
 	assert_int_equal(fix_count(s->f, OP_CREATE), 1);
 }
 
@@ -333,14 +195,14 @@ static void the_reply_cache_answers(void **state)
 	struct survival *s = *state;
 	struct fix_op w = {.op = mkdir_op(s)};
 
-	start_held(s, &w, OP_CREATE);
-	die(s);
-	release(s, OP_CREATE);
+	survival_start_held(s, &w, OP_CREATE);
+	survival_die(s);
+	survival_release(s, OP_CREATE);
 	assert_int_equal(run(s, mkdir_op(s)), 0);
 	assert_int_equal(fix_count(s->f, OP_CREATE), 1);
 	assert_int_equal(s->f->srv.misordered, 0);
 	assert_int_equal(s->f->srv.mixups, 0);
-	bury(s);
+	survival_bury(s);
 }
 
 /* The server had executed the call, and has no answer: the op is unsure. */
@@ -349,14 +211,14 @@ static void an_op_without_an_answer_is_unsure(void **state)
 	struct survival *s = *state;
 	struct fix_op w = {.op = remove_op(s)};
 
-	start_held(s, &w, OP_REMOVE);
-	die(s);
-	release(s, 0);
+	survival_start_held(s, &w, OP_REMOVE);
+	survival_die(s);
+	survival_release(s, 0);
 	assert_int_equal(fix_count(s->f, OP_REMOVE), 1);
 	fix_fails(s->f, OP_REMOVE, NFS4ERR_NOENT, 1);
 	assert_int_equal(run(s, remove_op(s)), 0); /* gone, as the caller wanted */
 	assert_true(s->f->srv.replays >= 1);
-	bury(s);
+	survival_bury(s);
 }
 
 /* A server may say behind SEQUENCE, too, that it has kept no answer: the op goes on. */
@@ -382,11 +244,11 @@ static void a_slot_without_a_note_is_settled(void **state)
 	unsigned before;
 
 	w.op.u.getattr.fh = s->f->root;
-	start_held(s, &w, OP_GETATTR);
+	survival_start_held(s, &w, OP_GETATTR);
 	before = fix_count(s->f, OP_GETATTR);
-	die(s);
-	bury(s); /* it would begin the op anew */
-	release(s, 0);
+	survival_die(s);
+	survival_bury(s); /* it would begin the op anew */
+	survival_release(s, 0);
 	assert_int_equal(fix_count(s->f, OP_GETATTR), before);
 	assert_int_equal(fix_getattr(s->f), 0);
 	assert_int_equal(fix_count(s->f, OP_GETATTR), before + 1);
@@ -398,14 +260,14 @@ static void a_change_that_no_op_finds_is_settled(void **state)
 	struct fix_op w = {.op = mkdir_op(s)};
 	unsigned sequences;
 
-	start_held(s, &w, OP_CREATE);
-	die(s);
+	survival_start_held(s, &w, OP_CREATE);
+	survival_die(s);
 	sequences = fix_count(s->f, OP_SEQUENCE);
 	nfs_client_replays_end(s->f->nfs);
 	/* one in vain, with the next sequence id, which is not counted; and one */
 	assert_true(mean_wait(&s->f->srv, &s->f->srv.count[OP_SEQUENCE], sequences + 2));
-	bury(s); /* it would begin the op anew */
-	release(s, 0);
+	survival_bury(s); /* it would begin the op anew */
+	survival_release(s, 0);
 	assert_int_equal(fix_count(s->f, OP_CREATE), 0);
 }
 
@@ -420,10 +282,10 @@ static void a_lost_session_is_made_anew(void **state)
 	struct former *dead;
 	uint32_t got;
 
-	start_held(s, &w, OP_REMOVE);
-	dead = copy(s);
+	survival_start_held(s, &w, OP_REMOVE);
+	dead = survival_copy(s, NOTE_NONE);
 	mean_lose_session(&f->srv);
-	succeed(s, dead);
+	survival_succeed(s, dead);
 	o = nfs_client_former_open(f->nfs, number);
 	assert_non_null(o);
 	fix_fails(f, OP_REMOVE, NFS4ERR_NOENT, 1);
@@ -432,8 +294,8 @@ static void a_lost_session_is_made_anew(void **state)
 	assert_int_equal(fix_read(f, o, &fh, 100, &got), 0);
 	assert_int_equal(fix_close(f, o), 0);
 	assert_int_equal(f->srv.nopens, 0);
-	release(s, 0);
-	bury(s);
+	survival_release(s, 0);
+	survival_bury(s);
 }
 
 static void a_restarted_server_gets_reclaims(void **state)
@@ -447,11 +309,11 @@ static void a_restarted_server_gets_reclaims(void **state)
 	uint32_t got;
 
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
-	dead = copy(s);
+	dead = survival_copy(s, NOTE_NONE);
 	s->former = f->nfs;
-	bury(s); /* its state manager would recover as well */
+	survival_bury(s); /* its state manager would recover as well */
 	mean_reboot(&f->srv);
-	succeed(s, dead);
+	survival_succeed(s, dead);
 	s->former = NULL;
 	o = nfs_client_former_open(f->nfs, number);
 	assert_non_null(o);
@@ -474,7 +336,7 @@ static void an_open_that_comes_again_is_the_same(void **state)
 
 	assert_int_equal(fix_run(f, &op), 0);
 	number = nfs_open_note_number(op.u.open.open);
-	die(s);
+	survival_die(s);
 	o = nfs_client_former_open(f->nfs, number);
 	assert_non_null(o);
 	nfs_open_discard(o);
@@ -501,21 +363,21 @@ static void an_exclusive_create_makes_one_file(void **state)
 	struct former *dead;
 
 	f->srv.exclusive = true;
-	start_held(s, &w, OP_OPEN);
-	dead = copy(s);
-	release(s, 0);
+	survival_start_held(s, &w, OP_OPEN);
+	dead = survival_copy(s, NOTE_NONE);
+	survival_release(s, 0);
 	assert_true(fix_ends_within(&w.sem, PATIENCE_MS));
 	assert_int_equal(w.op.error, 0);
 	assert_true(f->srv.made);
 	mean_lose_session(&f->srv);
-	succeed(s, dead);
+	survival_succeed(s, dead);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(fix_count(f, OP_OPEN), 2);
 	assert_int_equal(
 		nfs_open_note_number(op.u.open.open), nfs_open_note_number(w.op.u.open.open));
 	assert_int_equal(f->srv.nopens, 1);
 	assert_int_equal(fix_close(f, op.u.open.open), 0);
-	bury(s);
+	survival_bury(s);
 }
 
 /* Opens that the user does not take: one whose request comes again, and one of an answered one. */
@@ -531,7 +393,7 @@ static void opens_that_are_not_taken_end(void **state)
 	assert_int_equal(fix_run(f, &op), 0);
 	nfs_client_answered(f->nfs, REQUEST + 1);
 	assert_int_equal(f->srv.nopens, 2);
-	die(s);
+	survival_die(s);
 	nfs_client_former_end(f->nfs);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
 	op = open_op(s, O_RDWR);
@@ -554,9 +416,9 @@ static void a_lock_is_found(void **state)
 	struct nfs_op op;
 
 	w.op.noted = REQUEST;
-	start_held(s, &w, OP_LOCK);
-	die(s);
-	release(s, OP_LOCK);
+	survival_start_held(s, &w, OP_LOCK);
+	survival_die(s);
+	survival_release(s, OP_LOCK);
 	o = nfs_client_former_open(f->nfs, number);
 	assert_non_null(o);
 	op = fix_lock_op(o, &fh, 7, F_WRLCK, 0, 9);
@@ -567,7 +429,7 @@ static void a_lock_is_found(void **state)
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_locks_held(f), 0);
 	assert_int_equal(fix_close(f, o), 0);
-	bury(s);
+	survival_bury(s);
 }
 
 /* LOCKU was sent, and the server has not executed it: the successor still knows the lock. */
@@ -583,16 +445,16 @@ static void an_unlock_that_is_lost_comes_again(void **state)
 
 	assert_int_equal(fix_lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	w.op.noted = REQUEST;
-	start_held(s, &w, OP_LOCKU);
-	die(s);
+	survival_start_held(s, &w, OP_LOCKU);
+	survival_die(s);
 	o = nfs_client_former_open(f->nfs, number);
 	op = fix_lock_op(o, &fh, 7, F_UNLCK, 0, 9);
 	op.noted = REQUEST;
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(fix_locks_held(f), 0);
 	assert_int_equal(fix_close(f, o), 0);
-	release(s, 0);
-	bury(s);
+	survival_release(s, 0);
+	survival_bury(s);
 }
 
 static void a_ledger_without_a_mount_is_refused(void **state)
@@ -603,9 +465,9 @@ static void a_ledger_without_a_mount_is_refused(void **state)
 	struct former *f;
 
 	s->ledger[0] = s->ledger[1];
-	f = copy(s);
+	f = survival_copy(s, NOTE_NONE);
 	s->ledger[0] = mine;
-	assert_null(mount_with(s->f, s->ledger[1], f, &e));
+	assert_null(survival_mount(s, s->ledger[1], f, &e));
 	assert_non_null(strstr(e.msg, "damaged"));
 	former_free(f);
 	assert_int_equal(fix_getattr(s->f), 0); /* the former client goes on */
@@ -627,7 +489,7 @@ static void without_a_ledger_nothing_is_noted(void **state)
 	assert_null(nfs_client_former_open(s->f->nfs, 1));
 }
 
-#define SURVIVES(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define SURVIVES(fn) cmocka_unit_test_setup_teardown(fn, survival_setup, survival_teardown)
 
 int main(void)
 {
