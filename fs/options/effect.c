@@ -30,7 +30,6 @@ static int check_survive(const struct options *o, struct err *e)
 			    : o->pnfs			   ? "pnfs"
 			    : o->migration		   ? "migration"
 			    : o->replication		   ? "replication"
-			    : o->delay_connect		   ? "delay_connect"
 			    : option_given(o, "referrals") ? "referrals"
 							   : NULL;
 

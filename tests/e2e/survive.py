@@ -4,6 +4,7 @@
 
 survive.py KIND DIRECTORY STOP: works in the directory, which must not exist, until the file STOP exists. Exits with 0 if every call
 was answered as on a mount whose daemon lives. KIND is names, data, append, stream, locks or database.
+survive.py shared DIRECTORY STOP: counts, beside the same on another mount.
 survive.py delegated | stranger DIRECTORY GO: the same in steps, which wait for files in the directory GO; and on another mount."""
 import fcntl
 import mmap
@@ -141,6 +142,26 @@ def locks(rounds):
     assert total == sum(int(open(f"steps{k}", encoding="ascii").read()) for k in range(2)), total
 
 
+def shared(where, rounds):
+    """Counts in a file under a lock, and reads a line that another mount has appended. Another mount does the same."""
+    os.chdir(where)
+    fd = os.open("shared", os.O_RDWR)
+    n = 0
+    for i in rounds:
+        fcntl.lockf(fd, fcntl.LOCK_EX)
+        value = int(os.pread(fd, 20, 0))
+        assert os.pwrite(fd, b"%d" % (value + 1), 0) > 0
+        with open("told", "r+b", buffering=0) as f:
+            assert int(f.read()) == value, "a write before the lock is not there"
+            f.seek(0)
+            f.write(b"%d" % (value + 1))
+        fcntl.lockf(fd, fcntl.LOCK_UN)
+        n += 1
+        time.sleep(0.01 if i % 8 else 0.2)
+    os.close(fd)
+    print(n)
+
+
 def counter(k, rounds):
     fd = os.open("counter", os.O_RDWR)
     n = 0
@@ -238,6 +259,8 @@ def main():
     if kind in ("delegated", "stranger"):
         return {"delegated": delegated, "stranger": stranger}[kind](where, stop)
     rounds = until_stop(stop)
+    if kind == "shared":
+        return shared(where, rounds)
     if kind[:-1] in ("appender", "counter"):
         return {"appender": appender, "counter": counter}[kind[:-1]](int(kind[-1]), rounds)
     os.mkdir(where)

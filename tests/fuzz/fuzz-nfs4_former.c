@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Any notes (notes.h) of a mount with NFSv4: the server, the slots and calls, the mount, its
- * delegations, opens and locks. The notes that a successor accepts, the next successor accepts from the first one.
+ * delegations, opens and locks. The notes that a successor accepts, the next successor accepts from
+ * the first one.
  */
 #include <stdlib.h>
 

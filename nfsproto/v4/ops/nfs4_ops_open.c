@@ -317,6 +317,20 @@ static bool leaves_times(struct nfs_op *op)
 	return op->u.open.times_left;
 }
 
+/* A former daemon may have had the answer: files may have changed here since, so that the
+ * attributes in the answer do not count as of now. Then the user hears nothing of the delegation.
+ */
+static void take_deleg(struct nfs4_client *c, struct nfs_op *op, const struct nfs4_delegation *g)
+{
+	const struct nfs_open *o = op->be.v4.open;
+	bool former = op->be.v4.former, writes;
+	uint64_t id = nfs4_deleg_came(c, &op->cred, &o->fh, g, o->asked_ns,
+		(enum open_delegation_type4)op->be.v4.deleg_wanted, former, &writes);
+
+	op->u.open.deleg = former ? 0 : id;
+	op->u.open.deleg_writes = writes && !former;
+}
+
 enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs_open *o = op->be.v4.open;
@@ -349,9 +363,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	}
 	o->fh = op->u.open.fh;
 	nfs4_note_open(o);
-	op->u.open.deleg = nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns,
-		(enum open_delegation_type4)op->be.v4.deleg_wanted, op->be.v4.former,
-		&op->u.open.deleg_writes);
+	take_deleg(c, op, &res.deleg);
 	out = get_open_rest(op, r);
 	/* a file truncated behind OPEN has another change attribute by now */
 	if (out == NFS_DONE && op->u.open.deleg_writes && !nfs_op_changes_data(op))
