@@ -16,10 +16,10 @@
  *     nfs_client_new()          the session goes on; calls of the former daemon that are not noted
  *                               have ended, or will never be executed
  *     nfs_client_former_open()  for each open file
- *     nfs_client_former_deleg() for each file
  *     nfs_client_former_end()   when all open files have theirs
  *     ... ops of requests that the kernel sends again, and other ops ...
  *     nfs_client_replays_end()  when the kernel will send no more of them
+ *     nfs_client_former_deleg() for each file
  *
  * NFSv4.1 and later only: otherwise no notes are made, and there is nothing to find.
  */
@@ -53,7 +53,7 @@ uint64_t nfs_open_note_number(const struct nfs_open *o);
  * nfs_client_former_end(). */
 struct nfs_open *nfs_client_former_open(struct nfs_client *c, uint64_t number);
 /* The delegation of fh that the former daemon held, and that the mount holds again, or 0; and
- * whether it is a write delegation (nfs_client.h). As nfs_client_former_open(). */
+ * whether it is a write delegation (nfs_client.h). Any thread. */
 uint64_t nfs_client_former_deleg(struct nfs_client *c, const struct nfs_fh *fh, bool *writes);
 /* Begins to close the opens that the caller has not taken. Those of a request with
  * nfs_client_has_changes() are forgotten instead: the request opens the file again. From now on the

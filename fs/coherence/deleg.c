@@ -48,9 +48,11 @@ void deleg_former(struct fs *fs, struct inode *ino)
 	if (!id)
 		return;
 	mutex_lock(&ino->lock);
-	ino->deleg.at = clock_ns();
-	ino->deleg.writes = writes;
-	atomic_store(&ino->deleg.id, id);
+	if (!atomic_load(&ino->deleg.id)) { /* else an OPEN has told of the delegation */
+		ino->deleg.at = clock_ns();
+		ino->deleg.writes = writes;
+		atomic_store(&ino->deleg.id, id);
+	}
 	mutex_unlock(&ino->lock);
 }
 

@@ -41,7 +41,7 @@
  * answer counts for ino: now if ino is delegated, else `asked`. */
 uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked);
 /* Takes over the delegation of ino that a former daemon was given (nfs_former.h). Answers to calls
- * sent later count. Before requests are served. */
+ * sent later count. Requests that the kernel has sent again have ended. */
 void deleg_former(struct fs *fs, struct inode *ino);
 /* May the server delegate to write a file that is opened with these flags? Then the OPEN asks for
  * the caller's rights as well, for the next open. */

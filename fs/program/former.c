@@ -150,6 +150,8 @@ static int take_data(struct fs *fs, const struct former *f, struct err *e)
 
 /* --- delegations ------------------------------------------------------------------------------ */
 
+/* When the requests that were sent again have ended: a noted answer to such a request may be older
+ * than other changes of the file. */
 static void take_deleg(struct inode *ino, void *ctx)
 {
 	deleg_former(ctx, ino);
@@ -171,7 +173,6 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 		silly_former(fs, told.tag, f, e) || ops_dirs_former(fs, f, e) ||
 		take_data(fs, f, e))
 		return -1;
-	inode_table_each(fs->inodes, take_deleg, fs);
 	inode_table_settle_all(fs->inodes);
 	former_keep_note(fs);
 	nfs_client_former_end(fs->client);
@@ -193,6 +194,7 @@ void former_tick(struct fs *fs)
 {
 	if (!underway_tick(fs))
 		return;
+	inode_table_each(fs->inodes, take_deleg, fs);
 	silly_end_begun(fs);
 	open_notes_end(fs->open_notes);
 	written_former_end(fs->writeback, fs->pool);
