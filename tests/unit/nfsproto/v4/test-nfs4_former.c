@@ -227,13 +227,13 @@ static void an_answer_that_was_not_kept_is_no_failure(void **state)
 	struct survival *s = *state;
 	struct fix_op w = {.op = remove_op(s)};
 
-	start_held(s, &w, OP_REMOVE);
-	die(s);
+	survival_start_held(s, &w, OP_REMOVE);
+	survival_die(s);
 	fix_fails(s->f, OP_PUTFH, NFS4ERR_RETRY_UNCACHED_REP, 1);
 	assert_int_equal(run(s, remove_op(s)), 0);
 	assert_int_equal(fix_count(s->f, OP_REMOVE), 1);
-	bury(s);
-	release(s, 0);
+	survival_bury(s);
+	survival_release(s, 0);
 }
 
 /* A call that is not noted is never executed late. */
