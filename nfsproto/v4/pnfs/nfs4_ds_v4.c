@@ -216,6 +216,7 @@ static int start(struct nfs4_ds_v4 *ds, const struct nfs_mount_params *p,
 	if (metadata) {
 		memcpy(srv->owner, metadata->owner, sizeof(srv->owner));
 		memcpy(srv->verf, metadata->verf, sizeof(srv->verf));
+		srv->borrowed = true;
 	}
 	rc = nfs4_server_start(srv, p, e);
 	if (rc || !metadata || srv->roles_given & EXCHGID4_FLAG_USE_PNFS_DS)

@@ -130,6 +130,7 @@ struct nfs4_server {
 	char owner[160];    /* co_ownerid */
 	char major_id[128]; /* so_major_id, printable */
 	uint8_t verf[NFS4_VERIFIER_SIZE];
+	bool borrowed; /* constant: owner and verf are those of another server of this mount */
 	uint32_t slots_wanted;
 	unsigned conns_wanted;
 	uint32_t request_max,

@@ -337,11 +337,14 @@ static int give_back(struct nfs4_server *srv, struct nfs4_sync *s, uint64_t unti
 
 /* The server has state that this client does not know, such as the file of an OPEN whose answer was
  * lost with a killed daemon. A client that begins anew, with another verifier, has the server drop
- * the state of the former one (RFC 8881 18.35.4, case 5). 0, or a negative errno. */
+ * the state of the former one (RFC 8881 18.35.4, case 5). Not with a borrowed identity: the state
+ * is then that of another session of this mount. 0, or a negative errno. */
 static int begin_anew(struct nfs4_server *srv, struct nfs4_sync *s, uint64_t until)
 {
 	int rc;
 
+	if (srv->borrowed)
+		return -EBUSY;
 	log_ctrl("%s: has state that this client does not know: beginning anew", srv->name);
 	srv->verf[0]++;
 	rc = nfs4_sync_exchange_id(srv, s, time_left(until));

@@ -334,6 +334,22 @@ static void unknown_state_is_dropped_at_the_end(void **state)
 	left_nothing(f);
 }
 
+/* The state is that of another session with the same client ID. */
+static void the_state_of_a_lender_stays(void **state)
+{
+	struct fix *f = *state;
+	struct err e;
+	struct nfs4_server *srv = start(f, 1, &e);
+
+	assert_non_null(srv);
+	srv->borrowed = true;
+	f->srv.nopens = 1;
+	nfs4_server_unref(srv);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 1);
+	assert_int_equal(f->srv.nopens, 1);
+	assert_int_equal(f->srv.nclients, 1);
+}
+
 static void a_reference_keeps_it_up(void **state)
 {
 	struct fix *f = *state;
@@ -366,6 +382,7 @@ int main(void)
 		TEST(a_connection_is_bound_to_another_session),
 		TEST(giving_back_is_put_off_or_refused),
 		TEST(unknown_state_is_dropped_at_the_end),
+		TEST(the_state_of_a_lender_stays),
 		TEST(a_reference_keeps_it_up),
 	};
 
