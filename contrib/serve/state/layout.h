@@ -28,7 +28,7 @@
 
 #define LAYOUT_RECALLS_MAX 1024 /* not sent yet */
 
-/* What clients have reported of one data server since the server has started. */
+/* The reports of clients about one data server, since this server started. */
 struct layout_reports {
 	_Atomic uint64_t errors, counts;	   /* by LAYOUTERROR, by LAYOUTSTATS */
 	_Atomic uint64_t late_errors, late_counts; /* by LAYOUTRETURN */

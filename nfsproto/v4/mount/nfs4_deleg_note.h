@@ -16,7 +16,7 @@
 #include "transport/ledger.h"
 #include "transport/rpc/rpc.h"
 
-/* What a note says: members of struct nfs4_deleg. */
+/* The contents of a note: members of struct nfs4_deleg. */
 struct nfs4_deleg_noted {
 	struct nfs_fh fh;
 	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */

@@ -175,15 +175,23 @@ void nfs4_put_op_layouterror(struct nfs4_client *c, struct nfs_op *op, struct nf
 	}
 }
 
+/* The answers to PUTFH and to n operations `told`. */
+static enum nfs_outcome get_reports(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, uint32_t told, unsigned n)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = nfs4_reply_optional(c, r, told);
+	return nfs4_outcome(op, rc);
+}
+
 enum nfs_outcome nfs4_get_op_layouterror(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	const struct nfs4_layout_report *report = container_of(op, struct nfs4_layout_report, op);
-	int rc = nfs4_reply_op(r, OP_PUTFH);
 
-	for (unsigned i = 0; i < report->n && !rc; i++)
-		rc = nfs4_reply_optional(c, r, OP_LAYOUTERROR);
-	return nfs4_outcome(op, rc);
+	return get_reports(c, op, r, OP_LAYOUTERROR, report->n);
 }
 
 void nfs4_put_op_layoutstats(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
@@ -219,11 +227,8 @@ enum nfs_outcome nfs4_get_op_layoutstats(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	const struct nfs4_layout_report *report = container_of(op, struct nfs4_layout_report, op);
-	int rc = nfs4_reply_op(r, OP_PUTFH);
 
-	for (unsigned i = 0; i < report->stats.n && !rc; i++)
-		rc = nfs4_reply_optional(c, r, OP_LAYOUTSTATS);
-	return nfs4_outcome(op, rc);
+	return get_reports(c, op, r, OP_LAYOUTSTATS, report->stats.n);
 }
 
 /* Does LAYOUTCOMMIT tell the offset of the last byte written, for the size of the file? Data of the

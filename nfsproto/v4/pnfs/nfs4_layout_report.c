@@ -14,9 +14,9 @@
 #include "transport/log.h"
 
 #define CALL_NS (10 * NFS4_SEC)
-#define TEND_NS (50 * NFS4_MSEC)  /* between two looks at reports that were given up */
-#define LOOK_NS (5 * NFS4_SEC)	  /* at a layout without news whose counts are due */
-#define WAIT_NS (200 * NFS4_MSEC) /* while another report is under way */
+#define TEND_NS (50 * NFS4_MSEC)  /* between two looks at cancelled reports */
+#define LOOK_NS (5 * NFS4_SEC)	  /* between two looks at a layout that is due, without I/O */
+#define WAIT_NS (200 * NFS4_MSEC) /* between two looks while another report is under way */
 
 static void reported(struct nfs_op *op)
 {
@@ -98,7 +98,7 @@ void nfs4_layout_report_errors(struct nfs4_layouts *t, struct nfs4_client *c,
 
 /* --- LAYOUTSTATS --------------------------------------------------------------------------- */
 
-/* The first layout whose counts are due, or NULL. Notes when to look again. */
+/* The first layout with counts that are due, or NULL. Sets the time of the next look. */
 static struct nfs4_layout_held *due_locked(struct nfs4_layouts *t, uint64_t now) REQUIRES(t->lock)
 {
 	struct nfs4_layout_held *l, *due = NULL;

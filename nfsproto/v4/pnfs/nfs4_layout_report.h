@@ -50,16 +50,16 @@ struct nfs4_layout_report {
 	uint64_t told_ns;
 };
 
-/* Sends the n errors of the file fh, whose layout has this stateid. Any thread, no lock held. */
+/* Has LAYOUTERROR tell n errors of the file fh. stateid: of the layout of fh. Any thread. */
 void nfs4_layout_report_errors(struct nfs4_layouts *t, struct nfs4_client *c,
 	const struct nfs_fh *fh, const struct nfs4_stateid *stateid,
 	const struct nfs4_layout_error *error, unsigned n) EXCLUDES(t->lock);
-/* Sends the counts of one layout, if those of one are due. Lowers *next to the time of the next
- * call. The pNFS thread. */
+/* Has LAYOUTSTATS tell the counts of one layout, if a layout is due. Lowers *next to the time of
+ * the next call. The pNFS thread. */
 void nfs4_layout_report_stats(struct nfs4_layouts *t, struct nfs4_client *c, uint64_t now,
 	uint64_t *next) EXCLUDES(t->lock);
-/* Gives up the reports whose time is over, and ends those that were given up. Lowers *next to the
- * time of the next call. The pNFS thread. */
+/* Cancels each report that has had no answer by until_ns, and ends cancelled reports. Lowers *next
+ * to the time of the next call. The pNFS thread. */
 void nfs4_layout_reports_tend(struct nfs4_layouts *t, struct nfs4_client *c, uint64_t now,
 	uint64_t *next) EXCLUDES(t->lock);
 

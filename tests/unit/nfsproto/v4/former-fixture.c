@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * former-fixture: a mount whose daemon is killed, and its successor.
+ * former-fixture: a mount of which the daemon is killed, and the successor of the daemon.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -34,8 +34,8 @@ void survival_succeed(struct survival *s, struct former *dead);
 void survival_die(struct survival *s);
 /* Submits op, which the server keeps back: a COMPOUND with the operation `held`. */
 void survival_start_held(struct survival *s, struct fix_op *w, uint32_t held);
-/* The server executes what it has kept back. cut: and its answer is lost, but the server knows it.
- */
+/* The server executes the call that was held. cut: the connection ends before the answer, which the
+ * server has cached. */
 void survival_release(struct survival *s, uint32_t cut);
 
 #endif

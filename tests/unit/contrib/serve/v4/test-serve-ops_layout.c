@@ -152,7 +152,7 @@ static void reports_of_errors_are_counted(void **state)
 	struct nfs4_layouterror_args a = error_of(1, NFS4ERR_IO);
 	struct nfs4_stateid sid = laid_out(f, false);
 
-	a.n = 3; /* one of a data server that there is not, and one that is no fault of it */
+	a.n = 3; /* one of an unknown data server, and one that is no data server's fault */
 	a.stateid = sid;
 	a.error[1] = a.error[2] = a.error[0];
 	memset(&a.error[1].device, 0xff, sizeof(a.error[1].device));

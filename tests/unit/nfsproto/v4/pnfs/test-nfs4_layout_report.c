@@ -102,7 +102,7 @@ static void the_metadata_server_knows_before_the_layout_is_back(void **state)
 	assert_int_equal(told(e), 1);
 }
 
-/* Three WRITEs fail: the metadata server hears of one error, whose range has all three. */
+/* Three WRITEs fail: LAYOUTERROR tells one error with the range of all three. */
 static void errors_of_one_kind_are_one_error(void **state)
 {
 	struct env *e = *state;
