@@ -42,6 +42,8 @@ struct silly_names {
 	/* names that requests of the former daemon were giving; without notes of their own */
 	GUARDED_BY(lock) SLIST_HEAD(silly_begun, silly) begun;
 	bool last GUARDED_BY(lock); /* the mount ends: no REMOVE is sent again */
+	/* a successor has files with silly names, and their RELEASE may still come again */
+	bool unsettled GUARDED_BY(lock);
 };
 
 struct silly_names *silly_names_new(uint32_t tag)
@@ -84,6 +86,16 @@ static struct nfs_name name_of(const struct silly *s)
 
 /* --- waiting for the removal of silly names --------------------------------------------------- */
 
+static void go_on(struct request_list *list)
+{
+	struct request *r;
+
+	while ((r = SLIST_FIRST(list))) {
+		SLIST_REMOVE_HEAD(list, free);
+		r->next(r);
+	}
+}
+
 static void ending(struct fs *fs)
 {
 	mutex_lock(&fs->silly->lock);
@@ -94,7 +106,6 @@ static void ending(struct fs *fs)
 static void ended(struct fs *fs)
 {
 	struct request_list list;
-	struct request *r;
 
 	mutex_lock(&fs->silly->lock);
 	fs->silly->ending--;
@@ -102,10 +113,19 @@ static void ended(struct fs *fs)
 	list = fs->silly->waiting;
 	SLIST_INIT(&fs->silly->waiting);
 	mutex_unlock(&fs->silly->lock);
-	while ((r = SLIST_FIRST(&list))) {
-		SLIST_REMOVE_HEAD(&list, free);
-		r->next(r);
-	}
+	go_on(&list);
+}
+
+void silly_settle(struct fs *fs)
+{
+	struct request_list list;
+
+	mutex_lock(&fs->silly->lock);
+	fs->silly->unsettled = false;
+	list = fs->silly->waiting;
+	SLIST_INIT(&fs->silly->waiting);
+	mutex_unlock(&fs->silly->lock);
+	go_on(&list);
 }
 
 uint64_t silly_count_ended(struct fs *fs)
@@ -125,7 +145,7 @@ bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
 
 	mutex_lock(&s->lock);
 	again = seen != s->ended;
-	waits = !again && s->ending;
+	waits = !again && (s->ending || s->unsettled);
 	r->next = next;
 	if (waits)
 		SLIST_INSERT_HEAD(&s->waiting, r, free);
@@ -468,10 +488,11 @@ static void take_over(struct fs *fs, uint64_t id, struct silly *s)
 		}
 		mutex_unlock(&ino->lock);
 	}
-	if (keeps)
-		return;
 	mutex_lock(&fs->silly->lock);
-	SLIST_INSERT_HEAD(&fs->silly->left, s, link);
+	if (keeps)
+		fs->silly->unsettled = true;
+	else
+		SLIST_INSERT_HEAD(&fs->silly->left, s, link);
 	mutex_unlock(&fs->silly->lock);
 }
 

@@ -11,7 +11,9 @@
  * at once.
  *
  * The kernel does not wait for the removal at the last close, so a directory may seem not empty
- * just after: then rmdir waits (silly_wait()) and tries again.
+ * just after: then rmdir waits (silly_wait()) and tries again. To a successor (survivor.h) the
+ * kernel may send an RMDIR again before the RELEASE of a close that came first: until the kernel
+ * has sent all requests again, rmdir waits for any file that has a silly name.
  *
  * The server is asked which file a name stands for, but only while some file is open. If the name
  * was last known to stand for a file that is not open, unlink and rename over NFSv4 let REMOVE and
@@ -122,9 +124,13 @@ void silly_close_end(struct fs *fs);
 /* How many silly names have been removed so far. */
 uint64_t silly_count_ended(struct fs *fs);
 /* r has found a directory not empty; silly_count_ended() was `ended` before r asked. True: a silly
- * name has been removed since, and next(r) was called; or a silly name is being removed, and
- * next(r) will be called. */
+ * name has been removed since, and next(r) was called; or a silly name is being removed, or the
+ * RELEASE of a file with a silly name may still come again, and next(r) will be called. */
 bool silly_wait(struct request *r, uint64_t ended, request_step_fn *next);
+
+/* The kernel has sent all requests of the former daemon again: the files that are open now were not
+ * closed. Calls next for each request that waits. */
+void silly_settle(struct fs *fs);
 
 /* Moves the requests that wait and are GONE (request.h) to *gone: the caller calls next for
  * each. */

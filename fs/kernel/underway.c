@@ -410,12 +410,19 @@ static struct answer *take_last(struct underway *u)
 	return a;
 }
 
+bool underway_all_came(const struct fs *fs)
+{
+	const struct underway *u = fs->underway;
+
+	return u && u->since && clock_age(clock_ns(), u->since) >= AGAIN_NS;
+}
+
 bool underway_tick(struct fs *fs)
 {
 	struct underway *u = fs->underway;
 	struct answer *a;
 
-	if (!u || !u->since || atomic_load(&u->again) || clock_age(clock_ns(), u->since) < AGAIN_NS)
+	if (!underway_all_came(fs) || atomic_load(&u->again))
 		return false;
 	u->since = 0;
 	nfs_client_replays_end(fs->client);

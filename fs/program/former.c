@@ -192,6 +192,8 @@ int fs_former_go_on(struct fs *fs, struct err *e)
 
 void former_tick(struct fs *fs)
 {
+	if (underway_all_came(fs))
+		silly_settle(fs);
 	if (!underway_tick(fs))
 		return;
 	inode_table_each(fs->inodes, take_deleg, fs);

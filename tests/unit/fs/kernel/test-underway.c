@@ -186,9 +186,11 @@ static void the_former_daemon_is_forgotten_at_the_end(void **state)
 	assert_int_equal(recv(kernel, &got, sizeof(got), MSG_DONTWAIT), sizeof(got));
 	assert_int_equal(got.unique, 0);
 	assert_int_equal(got.error, 7); /* FUSE_NOTIFY_RESEND */
+	assert_false(underway_all_came(heir));
 	assert_false(reads(heir, FUSE_UNLINK, NUMBER | REQUEST_AGAIN));
 	while (clock_age(clock_ns(), began) < 5 * NSEC_PER_SEC / 2)
 		usleep(10000);
+	assert_true(underway_all_came(heir));
 	assert_false(underway_tick(heir)); /* a request is under way */
 	assert_int_equal(fake_knobs.changes, NUMBER);
 	answers(heir, NUMBER | REQUEST_AGAIN, 0, &note);
@@ -196,6 +198,7 @@ static void the_former_daemon_is_forgotten_at_the_end(void **state)
 	assert_int_equal(fake_knobs.changes, 0);
 	underway_answered(heir, &iov, &note);
 	assert_true(underway_tick(heir));
+	assert_false(underway_all_came(heir));
 	assert_int_equal(noted(next, NOTE_ANSWER), 0); /* the kernel had the other answer */
 	assert_false(underway_tick(heir));
 	underway_answered(fs, &iov, &old);

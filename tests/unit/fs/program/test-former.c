@@ -306,6 +306,35 @@ static void silly_names_are_kept(void **state)
 	assert_int_equal(silly_tag(heir), silly_tag(fs));
 }
 
+static unsigned gone_on;
+
+static void went_on(struct request *r)
+{
+	gone_on++;
+}
+
+/* The kernel may send RMDIR again before the RELEASE of a close that came first. */
+static void an_rmdir_waits_for_releases_that_come_again(void **state)
+{
+	const struct rpc_cred cred = {.flavor = RPC_AUTH_NONE};
+	struct request *r;
+
+	gone_on = 0;
+	killed();
+	r = request_new_cred(heir, NULL, &cred);
+	assert_true(silly_wait(r, silly_count_ended(heir), went_on));
+	assert_true(silly_close_begin(heir, inode_of(heir->inodes, removed)));
+	assert_int_equal(gone_on, 0);
+	silly_close_end(heir);
+	assert_int_equal(gone_on, 1);
+	/* a file that stays open */
+	assert_true(silly_wait(r, silly_count_ended(heir), went_on));
+	silly_settle(heir);
+	assert_int_equal(gone_on, 2);
+	assert_false(silly_wait(r, silly_count_ended(heir), went_on));
+	request_end(r, 0);
+}
+
 /* The last close was answered, and the daemon was killed before it removed the name. */
 static void names_of_closed_files_are_removed(void **state)
 {
@@ -525,6 +554,7 @@ int main(void)
 		TEST(owners_of_locks_are_known),
 		TEST(owners_are_forgotten_after_the_unlock),
 		TEST(silly_names_are_kept),
+		TEST(an_rmdir_waits_for_releases_that_come_again),
 		TEST(names_of_closed_files_are_removed),
 		TEST(files_of_requests_that_come_again_are_left_out),
 		TEST(an_open_takes_the_same_way),
