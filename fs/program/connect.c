@@ -214,7 +214,7 @@ static struct nfs_client *connect_again(
 	t->p.vers_major = former->head.vers_major;
 	t->p.vers_minor = former->head.vers_minor;
 	c = attempt(t, &e);
-	*passes = true;
+	*passes = may_pass(e.kind);
 	snprintf(why, size, "%s", e.msg);
 	return c;
 }
