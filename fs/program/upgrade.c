@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "cli/ask.h"
-#include "cli/fuse_fd.h"
 #include "cli/sidecar.h"
 #include "fs/coherence/inval.h"
 #include "fs/coherence/notify.h"
@@ -181,10 +180,10 @@ static int succeed(struct fs *fs, struct installed *p, uint64_t paused_at, struc
 /* Mounts that cannot be handed over at all. */
 static int check_kind(const struct fs *fs, struct err *e)
 {
-	if (fuse_fd_meant(fs->mountpoint) || sidecar_directory())
+	if (sidecar_directory())
 		return err_set(e, ERR_USAGE,
-			"another process has mounted this file system (/dev/fd/N): it has to be "
-			"unmounted and mounted again");
+			"a sidecar (--fd-from) has its mount from a mounter, which waits for the "
+			"end of this program: start the new program as the next sidecar");
 	if (fs->handle_numbers.run == NUMBERS_RUN_MAX)
 		return err_set(e, ERR_INTERNAL,
 			"this mount has had too many daemons: unmount and mount again");
