@@ -23,10 +23,10 @@
 #include "nfsproto/common/nfs_record.h"
 #include "transport/err.h"
 
-#define RECORD_FORMAT 6u
+#define RECORD_FORMAT 7u
 /* Of the notes in a ledger (ledger.h), of the holder's variable and of the messages to the holder
  * (holder.h): changes with any of them, and with the head of a record. */
-#define NOTES_FORMAT 1u
+#define NOTES_FORMAT 2u
 
 struct record_head {
 	unsigned run; /* of the successor (numbers.h) */
