@@ -16,6 +16,7 @@
 #include "nfsproto/common/nfs_backend.h"
 #include "nfsproto/common/nfs_places.h"
 #include "nfsproto/common/nfs_unsure.h"
+#include "nfsproto/nfs_client_record.h"
 #include "nfsproto/nfs_route.h"
 #include "nfsproto/nfs_submount.h"
 #include "nfsproto/v3/nfs3_backend.h"
@@ -116,7 +117,7 @@ static struct nfs_client *with_submounts(
 	return nfs_client_free(c);
 }
 
-struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
+static struct nfs_client *make(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs_mount_params mine = *p;
 	struct nfs_client *c;
@@ -140,6 +141,35 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 	return with_submounts(c, p, e);
 }
 
+/* The mount of p->record, with its submounts. */
+static struct nfs_client *take_over(const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_client_parts *parts = nfs_client_get_parts(p->record, e);
+	struct nfs_mount_params own = *p;
+	struct nfs_client *c;
+
+	if (!parts)
+		return NULL;
+	own.record = &parts->own;
+	c = make(&own, e);
+	if (c && parts->n && !c->submounts) {
+		err_set(e, ERR_INTERNAL, "the record of the mount is damaged");
+		c = nfs_client_free(c);
+	}
+	for (uint32_t i = 0; c && i < parts->n; i++)
+		if (nfs_submounts_inherit(c->submounts, &parts->sub[i], e))
+			c = nfs_client_free(c);
+	if (c)
+		nfs_client_join_parts(parts, p->record);
+	nfs_client_free_parts(parts);
+	return c;
+}
+
+struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
+{
+	return p->record && !p->submount ? take_over(p, e) : make(p, e);
+}
+
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
 	struct nfs_submounts *submounts = c ? c->submounts : NULL;
@@ -159,11 +189,16 @@ void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
 
 const char *nfs_client_settle(struct nfs_client *c)
 {
-	unsigned n = 1;
+	const char *why = NULL, *one;
+	struct nfs_client *part;
 
-	if (nfs_route_each(c, &n))
-		return "directories on other servers, which cannot be handed over";
-	return c->backend->settle(c);
+	if (c->submounts && !nfs_submounts_settled(c->submounts))
+		return "directories of other servers to be mounted";
+	for (unsigned n = 0; (part = nfs_route_each(c, &n));) {
+		one = part->backend->settle(part);
+		why = why ? why : one;
+	}
+	return why;
 }
 
 const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *len)
@@ -175,7 +210,7 @@ const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *
 void nfs_client_record(
 	struct nfs_client *c, struct nfs_open *const open[], uint32_t n, struct xdr_out *x)
 {
-	c->backend->record(c, open, n, x);
+	nfs_client_put_parts(c, open, n, x);
 }
 
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)

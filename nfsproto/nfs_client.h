@@ -37,13 +37,14 @@ struct nfs_client *nfs_client_free(struct nfs_client *c);
  * value: as long as usual. Call before nfs_client_free(), on the same thread. */
 void nfs_client_leave_by(struct nfs_client *c, uint64_t ns);
 
-/* A successor in the same process takes the mount over (nfs_mount_params.record). No op is
- * submitted from nfs_client_settle() on, until the caller goes on without a successor. One thread.
- */
+/* A successor takes the mount over: in the same process by a record (nfs_mount_params.record), or
+ * by the notes of a mount with a ledger. No op is submitted from nfs_client_settle() on, until the
+ * caller goes on without a successor. One thread. */
 
-/* Begins to give delegations back, and looks for work under way; does not wait. NULL: the mount is
- * settled, and nfs_client_record() may follow. Otherwise the reason, for the sentence "waiting for
- * %s": the caller asks again in a moment. State without a way to a successor is a reason, too. */
+/* Begins to give delegations back that have no notes, and looks for work under way; does not wait.
+ * NULL: the mount is settled, and the successor may follow, by nfs_client_record() without a
+ * ledger. Otherwise the reason, for the sentence "waiting for %s": the caller asks again in a
+ * moment. State without a way to a successor is a reason, too. */
 const char *nfs_client_settle(struct nfs_client *c);
 /* The address of the server; *len is its length. */
 const struct sockaddr_storage *nfs_client_peer(struct nfs_client *c, socklen_t *len);

@@ -9,15 +9,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "nfsproto/common/nfs_places.h"
+#include "nfsproto/common/nfs_record.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 #include "transport/lock.h"
 #include "transport/log.h"
 #include "transport/quote.h"
 
-#define AGAIN_NS (30 * NSEC_PER_SEC) /* after a failure */
+#define AGAIN_NS	 (30 * NSEC_PER_SEC) /* after a failure */
+#define INHERIT_PAUSE_NS (500 * NSEC_PER_MSEC)
 
 enum state { NONE, WANTED, CONNECTING, CONNECTED, UP, FAILED };
 
@@ -45,6 +48,7 @@ struct submount {
 	char name[NFS_NAME_MAX];
 	uint32_t namelen;
 	struct nfs_places *places;
+	unsigned place; /* the one that is mounted; set before UP */
 	/* under the lock */
 	enum state state;
 	struct followers followers;
@@ -140,10 +144,12 @@ bool nfs_submounts_cancel(struct nfs_submounts *t, struct nfs_op *op)
 
 /* --- connecting ---------------------------------------------------------------------------- */
 
-static void connect_place(struct submount *s, const struct nfs_place *place, struct err *e)
+/* told: as a former daemon has mounted the place; NULL: anew. NULL with *e set. */
+static struct nfs_client *connect_place(struct submount *s, const struct nfs_place *place,
+	struct nfs_submount_told *told, struct err *e)
 {
 	struct nfs_submounts *t = s->all;
-	const struct nfs_mount_params as = {
+	struct nfs_mount_params as = {
 		.submounts = t,
 		.submount = s->number,
 		/* programs see the same inode numbers in each mount */
@@ -151,7 +157,13 @@ static void connect_place(struct submount *s, const struct nfs_place *place, str
 			place->path, strlen(place->path)),
 	};
 
-	s->made = t->top->up->follow(t->top->up_ctx, place, &as, e);
+	if (told) {
+		as.record = &told->nfs;
+		as.proto = told->proto;
+		as.vers_major = t->top->info.vers_major;
+		as.vers_minor = t->top->info.vers_minor;
+	}
+	return t->top->up->follow(t->top->up_ctx, place, &as, e);
 }
 
 static bool is_ending(struct nfs_submounts *t)
@@ -192,7 +204,8 @@ static void *connect_main(void *arg)
 		const struct nfs_place *p = &s->places->place[i];
 
 		e = (struct err){0};
-		connect_place(s, p, &e);
+		s->made = connect_place(s, p, NULL, &e);
+		s->place = i;
 		if (s->made && !fits(t->top, s->made, &e))
 			s->made = end_client(s->made, 0);
 		if (s->made)
@@ -384,6 +397,81 @@ void nfs_submounts_free(struct nfs_submounts *t)
 	pthread_cond_destroy(&t->cond);
 	free(t);
 }
+
+/* --- a successor --------------------------------------------------------------------------- */
+
+bool nfs_submounts_settled(struct nfs_submounts *t)
+{
+	bool settled;
+
+	mutex_lock(&t->lock);
+	settled = all_idle_locked(t);
+	mutex_unlock(&t->lock);
+	return settled;
+}
+
+void nfs_submounts_tell(struct nfs_submounts *t, unsigned number, struct nfs_submount_told *out)
+{
+	struct submount *s = &t->sub[number - 1];
+	const struct nfs_client *c = atomic_load(&s->client);
+	struct rpc_client_info info;
+
+	rpc_client_info(c->rpc, &info);
+	*out = (struct nfs_submount_told){
+		.number = s->number,
+		.depth = s->depth,
+		.dir = s->dir,
+		.namelen = s->namelen,
+		.places = s->places,
+		.place = s->place,
+		.proto = info.proto,
+		.nfs = {.peer = c->rp->peer, .peer_len = c->rp->peer_len},
+	};
+	memcpy(out->name, s->name, s->namelen);
+}
+
+/* The numbers below that were not up stand for failures: no handle names them. */
+static void enter_inherited(struct submount *s, struct nfs_client *c)
+{
+	struct nfs_submounts *t = s->all;
+
+	mutex_lock(&t->lock);
+	while (t->n < s->number)
+		t->sub[t->n++].state = FAILED;
+	s->state = UP;
+	atomic_store(&s->client, c);
+	mutex_unlock(&t->lock);
+}
+
+int nfs_submounts_inherit(struct nfs_submounts *t, struct nfs_submount_told *told, struct err *e)
+{
+	struct submount *s = &t->sub[told->number - 1];
+	const struct nfs_place *place = &told->places->place[told->place];
+	struct nfs_client *c;
+
+	s->depth = told->depth;
+	s->dir = told->dir;
+	memcpy(s->name, told->name, told->namelen);
+	s->namelen = told->namelen;
+	s->places = told->places;
+	s->place = told->place;
+	told->places = NULL;
+	for (bool said = false;; said = true) {
+		*e = (struct err){0};
+		c = connect_place(s, place, told, e);
+		if (c || e->kind == ERR_INTERNAL)
+			break;
+		if (!said)
+			log_always_warn("%s; waiting for the server", e->msg);
+		nanosleep(&(struct timespec){.tv_nsec = INHERIT_PAUSE_NS}, NULL);
+	}
+	if (!c)
+		return -1;
+	enter_inherited(s, c);
+	return 0;
+}
+
+/* --- clients ------------------------------------------------------------------------------- */
 
 struct nfs_client *nfs_submounts_find(struct nfs_submounts *t, unsigned server)
 {

@@ -20,6 +20,9 @@
  * later LOOKUP of the name costs a LOOKUP and a question for the places at the referring server,
  * and a GETATTR at the other.
  *
+ * A successor (nfs_client_record.h) makes the submounts that are up anew, with their numbers. It
+ * waits for each of their servers, as for the mount's own.
+ *
  * The thread of this module starts with the first referral. It starts a thread for each connection
  * to be made, and ends waiting operations, because nfs_cancel() may not.
  *
@@ -47,6 +50,29 @@ struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs
 void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by);
 /* After top has ended: no operation of top is under way. Accepts NULL. */
 void nfs_submounts_free(struct nfs_submounts *t);
+
+/* Does no operation wait for a submount that is being made? */
+bool nfs_submounts_settled(struct nfs_submounts *t);
+
+/* A submount that is up, for a successor. */
+struct nfs_submount_told {
+	uint16_t number;
+	unsigned depth;	   /* 1: of a name of the mount itself */
+	struct nfs_fh dir; /* the name of the referral */
+	char name[NFS_NAME_MAX];
+	uint32_t namelen;
+	struct nfs_places *places;
+	unsigned place; /* the one that is mounted */
+	enum rpc_proto proto;
+	struct nfs_record nfs;
+};
+
+/* What a successor must know of submount `number`, which is up: all but the data of its back end.
+ * The places stay t's. */
+void nfs_submounts_tell(struct nfs_submounts *t, unsigned number, struct nfs_submount_told *out);
+/* Makes the submount anew, before operations are submitted. Takes told->places, and fills
+ * told->nfs.open. Waits until the server answers. 0, or -1 with *e set. */
+int nfs_submounts_inherit(struct nfs_submounts *t, struct nfs_submount_told *told, struct err *e);
 
 /* The client for the handles of a server; NULL: there is none. Any thread; takes no lock. */
 struct nfs_client *nfs_submounts_find(struct nfs_submounts *t, unsigned server);

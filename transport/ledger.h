@@ -54,6 +54,7 @@ enum note_kind {
 	NOTE_ANSWER,	/* underway.h: an answer that the kernel may not have yet */
 	NOTE_UNDER_WAY, /* underway.h: a request of the kernel */
 	NOTE_DELEG,	/* nfs4_deleg_note.h: a delegation */
+	NOTE_AGAIN,	/* again.h: a request that is to begin anew */
 	NOTE_KINDS
 };
 

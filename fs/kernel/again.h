@@ -19,6 +19,8 @@
 
 #include "transport/rpc/xdr.h"
 
+struct err;
+struct former;
 struct fs;
 struct agains;
 
@@ -39,6 +41,14 @@ bool again_keep(struct fs *fs, const struct again_lock *lock, uint64_t born);
 /* Begins all kept requests anew, the first one first. The kernel has waited for them since they
  * came. */
 void again_begin(struct fs *fs);
+
+/* Notes the kept requests for a successor that the kernel does not send them again (underway.h); a
+ * kernel that does needs no notes. Until again_begin(), the daemon does not count as having read
+ * them. */
+void again_note(struct fs *fs);
+/* Keeps the noted requests of a former daemon. 0, or -1 with *e set: a note is damaged, or no
+ * memory. Before requests are served. */
+int again_former(struct fs *fs, const struct former *former, struct err *e);
 
 /* The kept requests for a successor (record.h). get: on failure x is bad; false: no memory. */
 void again_put_record(struct fs *fs, struct xdr_out *x);

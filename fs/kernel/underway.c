@@ -157,6 +157,16 @@ static void drop_number(struct underway *u, uint64_t number)
 		exchange(words, number, number, 0);
 }
 
+void underway_counts_not(struct fs *fs, uint64_t unique)
+{
+	drop_number(fs->underway, unique);
+}
+
+void underway_counts(struct fs *fs, uint64_t unique)
+{
+	note_number(fs->underway, unique);
+}
+
 void underway_begin(struct fs *fs)
 {
 	struct underway *u = fs->underway;

@@ -58,6 +58,11 @@ bool underway_read(struct fs *fs, const void *message, size_t len);
 void underway_answers(struct fs *fs, const struct iovec *iov, int count, struct note *note);
 void underway_answered(struct fs *fs, const struct iovec *iov, struct note *note);
 
+/* The request with that number, which the calling thread has read, is not one that a successor ends
+ * with EIO: another note tells of the request (again.h); and is one again. */
+void underway_counts_not(struct fs *fs, uint64_t unique);
+void underway_counts(struct fs *fs, uint64_t unique);
+
 /* Takes over the answers and numbers of a daemon that was killed. 0, or -1 with *e set: a note is
  * damaged, or no memory. Before requests are served. */
 int underway_former(struct fs *fs, const struct former *former, struct err *e);

@@ -33,6 +33,7 @@
 #include "fs/file/late.h"
 #include "fs/file/locker.h"
 #include "fs/kernel/again.h"
+#include "fs/kernel/underway.h"
 #include "fs/ops/ops.h"
 #include "fs/kernel/turn.h"
 #include "transport/log.h"
@@ -139,6 +140,8 @@ static bool begins_anew(struct request *r)
 	again.h.pid = (uint32_t)ctx->pid;
 	if (!again_keep(r->fs, &again, r->born))
 		return false;
+	if (r->fs->ledger) /* the calls of this try are nothing to a successor */
+		nfs_client_answered(r->fs->client, underway_noted(&r->account));
 	request_drop(r);
 	return true;
 }

@@ -79,8 +79,9 @@ static struct nfs_client *connect_target(
 		[PROTO_RDMA] = RPC_RDMA, [PROTO_IWARP] = RPC_IWARP, [PROTO_TCP] = RPC_TCP};
 	enum options_proto proto = t->o->proto;
 	bool one_of = proto == PROTO_AUTO || proto == PROTO_AUTO_RDMA;
-	const enum rpc_proto *try = one_of ? order : &one[proto];
-	unsigned n = proto == PROTO_AUTO ? 3 : one_of ? 2 : 1;
+	const enum rpc_proto former = t->p.proto;
+	const enum rpc_proto *try = t->p.record ? &former : one_of ? order : &one[proto];
+	unsigned n = t->p.record ? 1 : proto == PROTO_AUTO ? 3 : one_of ? 2 : 1;
 	size_t len = 0;
 
 	why[0] = 0;
@@ -214,7 +215,7 @@ static struct nfs_client *connect_again(
 	t->p.vers_major = former->head.vers_major;
 	t->p.vers_minor = former->head.vers_minor;
 	c = attempt(t, &e);
-	*passes = true;
+	*passes = may_pass(e.kind);
 	snprintf(why, size, "%s", e.msg);
 	return c;
 }
@@ -254,8 +255,11 @@ struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcal
 	char why[sizeof(e->msg)];
 	bool passes;
 
-	t.p.vers_major = fs->info.vers_major;
-	t.p.vers_minor = fs->info.vers_minor;
+	/* fs->info is not there yet when a former daemon's submounts are made anew */
+	t.p.vers_major = as->record ? as->vers_major : fs->info.vers_major;
+	t.p.vers_minor = as->record ? as->vers_minor : fs->info.vers_minor;
+	t.p.record = as->record;
+	t.p.proto = as->proto;
 	t.p.pool = fs->pool;
 	t.p.upcalls = up;
 	t.p.upcalls_ctx = fs;

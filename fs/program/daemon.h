@@ -14,6 +14,14 @@
 
 #include "transport/log.h"
 
+/* Of the environment of a successor that the holder (holder.h) starts: the descriptors of the
+ * connection to the holder, the device, the ledger, the pool's file, the clone of the device or -1;
+ * when the former daemon ended, on clock_ns(); the command that waits for an answer, or -1; and the
+ * enum holder_way. The variable and the messages to the holder belong to NOTES_FORMAT (record.h):
+ * the holder may be of an older program.
+ */
+#define HOLDER_VARIABLE "RNFS_SURVIVOR"
+
 struct daemon {
 	int verdict_fd;	     /* -1 in the foreground */
 	int failed_status;   /* set by the caller: the parent's exit status if nothing is mounted */

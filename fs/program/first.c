@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fs/program/connect.h"
+#include "fs/program/record.h"
 #include "fs/program/upcall.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -175,6 +176,12 @@ static bool tell_failure(struct first *f, const char *why)
 	return !o->bg || f->fs->record || daemon_ready(f->d);
 }
 
+/* Without this successor the mount would end: the successor waits, whatever the reason. */
+static bool goes_on(const struct fs *fs)
+{
+	return fs->record && !fs->record->on_trial;
+}
+
 enum first_end first_connect(
 	struct fs *fs, struct daemon *d, first_wanted_fn *wanted, void *ctx, char *why, size_t size)
 {
@@ -190,7 +197,7 @@ enum first_end first_connect(
 
 		if (end != FIRST_FAILED)
 			return end;
-		if ((!passes && !fs->record) || clock_ns() >= f.end)
+		if ((!passes && !goes_on(fs)) || clock_ns() >= f.end)
 			return FIRST_FAILED;
 		if (!failed && !tell_failure(&f, why))
 			return FIRST_UNWANTED;

@@ -15,6 +15,7 @@
 #include "fs/file/locker.h"
 #include "fs/file/open_note.h"
 #include "fs/file/silly.h"
+#include "fs/kernel/again.h"
 #include "fs/kernel/underway.h"
 #include "fs/known/file.h"
 #include "fs/known/inode_former.h"
@@ -169,9 +170,9 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 	if (!numbers_init(&fs->handle_numbers, told.run + 1, handles))
 		return err_set(e, ERR_INTERNAL, "out of memory for the files of the former daemon");
 	if (inode_table_former(fs->inodes, told.run + 1, f, e) || underway_former(fs, f, e) ||
-		open_notes_former(fs, f, e) || files_former(fs, f, e) || lockers_former(fs, f, e) ||
-		silly_former(fs, told.tag, f, e) || ops_dirs_former(fs, f, e) ||
-		take_data(fs, f, e))
+		again_former(fs, f, e) || open_notes_former(fs, f, e) || files_former(fs, f, e) ||
+		lockers_former(fs, f, e) || silly_former(fs, told.tag, f, e) ||
+		ops_dirs_former(fs, f, e) || take_data(fs, f, e))
 		return -1;
 	inode_table_settle_all(fs->inodes);
 	former_keep_note(fs);

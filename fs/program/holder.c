@@ -28,17 +28,30 @@
 #define SOON_NS	    NSEC_PER_SEC /* deaths of daemons within that time get a pause */
 #define PAUSE_AFTER 20u		 /* such deaths without a pause */
 
-enum news { NEWS_HOLD, NEWS_LEAVE };
+enum news_kind { NEWS_HOLD, NEWS_LEAVE, NEWS_REPLACE };
+
+struct news {
+	uint32_t kind;
+	uint64_t paused_at; /* of NEWS_REPLACE */
+};
+
+/* The files with NEWS_REPLACE. */
+enum replace_file { REPLACE_PROGRAM, REPLACE_ASKER, REPLACE_FILES };
 
 struct holder {
 	struct daemon *d;
 	bool foreground;
 	const char *mountpoint;
 	struct installed program;
-	int self;    /* the program, open */
-	int signals; /* signalfd */
-	pid_t pid;   /* the daemon */
-	int news;    /* the holder's end of the connection to the daemon */
+	int self;	     /* the program, open */
+	int next;	     /* the program that the daemon gives its place to, or -1 */
+	int former;	     /* during a trial: the program before, or -1 */
+	int asker;	     /* the command that waits for the end of a trial, or -1 */
+	enum holder_way way; /* of the next successor */
+	int signal;	     /* that has come during a trial and ends the mount, or 0 */
+	int signals;	     /* signalfd */
+	pid_t pid;	     /* the daemon */
+	int news;	     /* the holder's end of the connection to the daemon */
 	int file[HOLDER_FILES];
 	bool holds, leaving;
 	bool taken; /* this daemon has sent HOLD */
@@ -49,11 +62,10 @@ struct holder {
 
 /* --- the daemon's side ------------------------------------------------------------------------ */
 
-static bool tell(int fd, enum news news, const int file[], unsigned n)
+static bool tell(int fd, const struct news *news, const int file[], unsigned n)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(HOLDER_FILES * sizeof(int))] = {0};
-	uint32_t word = news;
-	struct iovec iov = {&word, sizeof(word)};
+	struct iovec iov = {(void *)(uintptr_t)news, sizeof(*news)};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 	struct cmsghdr *c;
 
@@ -66,29 +78,45 @@ static bool tell(int fd, enum news news, const int file[], unsigned n)
 			.cmsg_len = CMSG_LEN(n * sizeof(int))};
 		memcpy(CMSG_DATA(c), file, n * sizeof(int));
 	}
-	return sendmsg(fd, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(word);
+	return sendmsg(fd, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(*news);
 }
 
 bool holder_hold(int fd, const int file[HOLDER_FILES])
 {
-	return tell(fd, NEWS_HOLD, file, file[HOLDER_ROW] < 0 ? HOLDER_ROW : HOLDER_FILES);
+	const struct news news = {.kind = NEWS_HOLD};
+
+	return tell(fd, &news, file, file[HOLDER_ROW] < 0 ? HOLDER_ROW : HOLDER_FILES);
 }
 
 void holder_leave(int fd)
 {
+	const struct news news = {.kind = NEWS_LEAVE};
+
 	if (fd >= 0)
-		tell(fd, NEWS_LEAVE, NULL, 0);
+		tell(fd, &news, NULL, 0);
+}
+
+bool holder_replace(int fd, int program, int asker, uint64_t paused_at)
+{
+	const struct news news = {.kind = NEWS_REPLACE, .paused_at = paused_at};
+	const int file[] = {[REPLACE_PROGRAM] = program, [REPLACE_ASKER] = asker};
+
+	return tell(fd, &news, file, REPLACE_FILES);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+static void drop(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 static void drop_files(int file[HOLDER_FILES])
 {
-	for (unsigned i = 0; i < HOLDER_FILES; i++) {
-		if (file[i] >= 0)
-			close(file[i]);
-		file[i] = -1;
-	}
+	for (unsigned i = 0; i < HOLDER_FILES; i++)
+		drop(&file[i]);
 }
 
 /* The files in m; as many as there are. */
@@ -104,31 +132,49 @@ static unsigned take_files(struct msghdr *m, int file[HOLDER_FILES])
 	return n;
 }
 
+/* The daemon holds the mount, and its program is the one to start from now on. */
+static void hold(struct holder *h, const int file[HOLDER_FILES])
+{
+	drop_files(h->file);
+	memcpy(h->file, file, sizeof(h->file));
+	if (!h->holds && !h->foreground)
+		daemon_stay(h->d);
+	h->holds = h->taken = true;
+	h->failures = 0;
+	drop(&h->former);
+	drop(&h->asker);
+	h->way = HOLDER_KILLED;
+	h->signal = 0;
+}
+
 /* Takes one message, if there is one. */
 static bool take_news(struct holder *h)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(HOLDER_FILES * sizeof(int))];
 	int file[HOLDER_FILES] = {-1, -1, -1, -1};
-	uint32_t word;
-	struct iovec iov = {&word, sizeof(word)};
+	struct news news;
+	struct iovec iov = {&news, sizeof(news)};
 	struct msghdr m = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = control,
 		.msg_controllen = sizeof(control)};
 	unsigned n;
 
-	if (recvmsg(h->news, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(word))
+	if (recvmsg(h->news, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(news))
 		return false;
 	n = take_files(&m, file);
-	if (word == NEWS_LEAVE) {
+	if (news.kind == NEWS_HOLD && n >= HOLDER_ROW) {
+		hold(h, file);
+		return true;
+	}
+	if (news.kind == NEWS_LEAVE)
 		h->leaving = true;
-	} else if (n >= HOLDER_ROW) {
-		drop_files(h->file);
-		memcpy(h->file, file, sizeof(file));
-		if (!h->holds && !h->foreground)
-			daemon_stay(h->d);
-		h->holds = h->taken = true;
-		h->failures = 0;
+	if (news.kind == NEWS_REPLACE && n == REPLACE_FILES) {
+		drop(&h->next);
+		drop(&h->asker);
+		h->next = file[REPLACE_PROGRAM];
+		h->asker = file[REPLACE_ASKER];
+		h->died_at = news.paused_at;
 		return true;
 	}
 	drop_files(file);
@@ -138,8 +184,7 @@ static bool take_news(struct holder *h)
 /* The daemon is about to end, and has no more news. */
 static void end_news(struct holder *h)
 {
-	close(h->news);
-	h->news = -1;
+	drop(&h->news);
 }
 
 /* --- a successor ------------------------------------------------------------------------------ */
@@ -156,10 +201,11 @@ __attribute__((noreturn)) static void become_successor(struct holder *h, int new
 	char variable[160];
 	sigset_t all;
 
-	snprintf(variable, sizeof(variable), HOLDER_VARIABLE "=%d,%d,%d,%d,%d,%llu", news,
+	snprintf(variable, sizeof(variable), HOLDER_VARIABLE "=%d,%d,%d,%d,%d,%llu,%d,%d", news,
 		h->file[HOLDER_DEVICE], h->file[HOLDER_LEDGER], h->file[HOLDER_POOL],
-		h->file[HOLDER_ROW], (unsigned long long)h->died_at);
+		h->file[HOLDER_ROW], (unsigned long long)h->died_at, h->asker, (int)h->way);
 	stay_open(news);
+	stay_open(h->asker);
 	for (unsigned i = 0; i < HOLDER_FILES; i++)
 		stay_open(h->file[i]);
 	stay_open(h->d->auto_unmount_fd);
@@ -231,21 +277,52 @@ static void count_death(struct holder *h, int sig)
 		give_up(h, "the daemon has crashed again and again");
 }
 
+/* The daemon has given its place to another program. */
+static void begin_trial(struct holder *h)
+{
+	h->former = h->self;
+	h->self = h->next;
+	h->next = -1;
+	h->way = HOLDER_TRIAL;
+}
+
+/* The other program has ended, and has not taken over. */
+static void go_back(struct holder *h)
+{
+	log_always_warn("the installed program could not take over: the former one goes on");
+	drop(&h->self);
+	h->self = h->former;
+	h->former = -1;
+	h->way = HOLDER_BACK;
+}
+
+static void after_death(struct holder *h, int sig)
+{
+	count_death(h, sig);
+	log_always_warn("the daemon was killed by signal %d: another one takes over", sig);
+	if (h->soon > PAUSE_AFTER)
+		usleep(500 * 1000);
+}
+
 /* The daemon has ended; by a signal, if sig is not 0. */
 static void after(struct holder *h, int status, int sig)
 {
 	while (take_news(h))
 		;
-	if (!sig || !h->holds || h->leaving)
+	if (h->next >= 0 && h->holds)
+		begin_trial(h);
+	else if (h->former >= 0)
+		go_back(h);
+	else if (sig && h->holds && !h->leaving)
+		after_death(h, sig);
+	else
 		end_like(status);
-	count_death(h, sig);
-	log_always_warn("the daemon was killed by signal %d: another one takes over", sig);
-	if (h->soon > PAUSE_AFTER)
-		usleep(500 * 1000);
 	while (start_successor(h)) {
 		log_always_warn("no process for another daemon: %s", strerror(errno));
 		usleep(500 * 1000);
 	}
+	if (h->signal) /* waits until the successor takes signals */
+		kill(h->pid, h->signal);
 }
 
 /* Is the daemon dying, with a thread that cannot end? Then *status is as of waitpid(). */
@@ -294,8 +371,15 @@ static void take_signal(struct holder *h)
 
 	if (read(h->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	if (info.ssi_signo != SIGCHLD)
-		kill(h->pid, (int)info.ssi_signo);
+	if (info.ssi_signo == SIGCHLD)
+		return;
+	kill(h->pid, (int)info.ssi_signo);
+	/* after kill(): a daemon that gives its place away passes on the signals that wait then */
+	while (take_news(h))
+		;
+	if ((h->next >= 0 || h->former >= 0) &&
+		(info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT))
+		h->signal = (int)info.ssi_signo;
 }
 
 __attribute__((noreturn)) static void run(struct holder *h)
@@ -319,6 +403,9 @@ int holder_start(struct daemon *d, bool foreground, const char *mountpoint, stru
 	struct holder h = {.d = d,
 		.foreground = foreground,
 		.mountpoint = mountpoint,
+		.next = -1,
+		.former = -1,
+		.asker = -1,
 		.file = {-1, -1, -1, -1}};
 	sigset_t caught, before;
 	int end[2];

@@ -19,6 +19,17 @@
  * for an answer that only a successor gives. Then the process cannot end, and its parent is not
  * told.
  *
+ * `rnfs upgrade` (upgrade.h) has the holder start another program:
+ *
+ *     holding --news REPLACE, and the daemon ends--> TRIAL: a successor of the other program
+ *        ^                                              |         |
+ *        '-------------------HOLD-----------------------'         '--ends before it holds--> BACK:
+ *        '-------------------HOLD-------------------- a successor of the former program <----'
+ *
+ * The former program stays open until the other one holds the mount. A successor on trial changes
+ * nothing at the server that another successor could not go on with, and leaves the mount as it is
+ * when it fails.
+ *
  * A program that crashes again and again is not started for ever: the holder gives up after
  * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
  * HOLDER_CRASHES deaths within a minute that were not by SIGKILL. Then the mount ends.
@@ -44,10 +55,13 @@ enum holder_file {
 	HOLDER_FILES
 };
 
-/* Of a successor's environment: the descriptors of the connection to the holder, the device, the
- * ledger, the pool's file, the clone of the device or -1; and when the former daemon ended, on
- * clock_ns(). */
-#define HOLDER_VARIABLE "RNFS_SURVIVOR"
+/* Why a successor is started. */
+enum holder_way {
+	HOLDER_KILLED, /* the daemon was killed */
+	HOLDER_TRIAL,  /* another program: if it fails, the former program is started again */
+	HOLDER_BACK,   /* the former program, because the other one has failed */
+	HOLDER_WAYS
+};
 
 /* Goes on as the daemon, in a child, with this process as the holder. To be called without threads,
  * after daemon_start(). mountpoint: an absolute path. Returns the daemon's end of the connection to
@@ -57,6 +71,10 @@ int holder_start(struct daemon *d, bool foreground, const char *mountpoint, stru
 /* For the daemon: from now on the holder has these files, and no others. file[HOLDER_ROW] may be
  * -1. False: the holder has gone. Any thread. */
 bool holder_hold(int fd, const int file[HOLDER_FILES]);
+/* For the daemon, with nothing under way: when this process ends, the holder starts the open file
+ * `program` as its successor, which answers the command at `asker` and tells that requests have
+ * waited since paused_at (clock_ns()). False: the holder has gone. */
+bool holder_replace(int fd, int program, int asker, uint64_t paused_at);
 /* For the daemon: the mount ends, and needs no successor. */
 void holder_leave(int fd);
 

@@ -21,17 +21,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/program/daemon.h"
 #include "fs/program/record.h"
 #include "fs/program/successor.h"
 #include "transport/clock.h"
 
 #define ASK_MS	  2000
 #define FORMAT	  "rnfs-record %u\n"
+#define NOTES	  "rnfs-notes %u\n"
 #define WORDS_MAX (4u << 20) /* bytes of a command line, or of an environment */
 
-void installed_print_format(void)
+void installed_print_formats(void)
 {
-	printf(FORMAT, RECORD_FORMAT);
+	printf(FORMAT NOTES, RECORD_FORMAT, NOTES_FORMAT);
 }
 
 /* --- path, arguments, environment ------------------------------------------------------------- */
@@ -78,12 +80,13 @@ static char **read_words(const char *path, char **words, size_t *n)
 }
 
 /* This process may be a successor itself. */
-static void drop_variable(struct installed *p)
+static void drop_variables(struct installed *p)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->nenv; i++)
-		if (strncmp(p->env[i], SUCCESSOR_VARIABLE "=", sizeof(SUCCESSOR_VARIABLE)) != 0)
+		if (strncmp(p->env[i], SUCCESSOR_VARIABLE "=", sizeof(SUCCESSOR_VARIABLE)) != 0 &&
+			strncmp(p->env[i], HOLDER_VARIABLE "=", sizeof(HOLDER_VARIABLE)) != 0)
 			p->env[kept++] = p->env[i];
 	p->env[kept] = NULL;
 	p->nenv = kept;
@@ -102,7 +105,7 @@ int installed_init(struct installed *p, struct err *e)
 		return err_set(e, ERR_INTERNAL,
 			"the arguments of the daemon cannot be read from /proc, or there is no "
 			"memory for them");
-	drop_variable(p);
+	drop_variables(p);
 	return 0;
 }
 
@@ -167,13 +170,21 @@ static void read_output(int fd, char *text, size_t size)
 	text[len] = 0;
 }
 
-/* Does the program answer with our format? -1 with *e set: it cannot be run. */
-static int answers(
-	struct installed *p, char *const *argv, char *const *env, bool *same, struct err *e)
+/* Is line, which ends with a line feed, a line of text? */
+static bool has_line(const char *text, const char *line)
 {
-	char text[64], want[64];
+	const char *found = strstr(text, line);
+
+	return found && (found == text || found[-1] == '\n');
+}
+
+/* Does the program answer with the line `want`? -1 with *e set: it cannot be run. */
+static int answers(
+	struct installed *p, char *const *argv, const char *want, bool *does, struct err *e)
+{
+	char text[256];
 	int out, status;
-	pid_t pid = start(p->path, argv, env, &out);
+	pid_t pid = start(p->path, argv, p->env, &out);
 
 	if (pid < 0)
 		return err_set(
@@ -183,26 +194,27 @@ static int answers(
 	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	snprintf(want, sizeof(want), FORMAT, RECORD_FORMAT);
-	*same = !strcmp(text, want);
+	*does = has_line(text, want);
 	return 0;
 }
 
-int installed_check(struct installed *p, struct err *e)
+int installed_check(struct installed *p, bool by_notes, struct err *e)
 {
 	char name[] = "rnfs", format[] = "--upgrade-format", *argv[] = {name, format, NULL};
-	char variable[] = SUCCESSOR_VARIABLE "=" SUCCESSOR_CHECK;
-	bool same;
+	char variable[] = SUCCESSOR_VARIABLE "=" SUCCESSOR_CHECK, want[64];
+	bool does;
 
-	if (answers(p, argv, p->env, &same, e))
+	snprintf(want, sizeof(want), by_notes ? NOTES : FORMAT,
+		by_notes ? NOTES_FORMAT : RECORD_FORMAT);
+	if (answers(p, argv, want, &does, e))
 		return -1;
-	if (!same)
+	if (!does)
 		return err_set(e, ERR_INTERNAL,
 			"%.200s cannot take over from this version: unmount and mount again when "
 			"the mount is not in use",
 			p->path);
 	p->env[p->nenv] = variable;
-	if (!answers(p, p->argv, p->env, &same, e) && !same)
+	if (!answers(p, p->argv, want, &does, e) && !does)
 		err_set(e, ERR_INTERNAL,
 			"%.200s does not take the options of this mount: unmount and mount again "
 			"with others",

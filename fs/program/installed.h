@@ -8,6 +8,7 @@
 #define RNFS_FS_PROGRAM_INSTALLED_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "transport/err.h"
@@ -23,14 +24,16 @@ struct installed {
 int installed_init(struct installed *p, struct err *e);
 void installed_finish(struct installed *p);
 
-/* Asks the program for the format of the records that it reads, and whether it understands the
- * arguments. Takes some seconds at most. 0: the program can take over; or -1 with *e set. */
-int installed_check(struct installed *p, struct err *e);
+/* Asks the program for the format of the records that it reads (by_notes: of the notes in a
+ * ledger), and whether it understands the arguments. Takes some seconds at most. 0: the program can
+ * take over; or -1 with *e set. */
+int installed_check(struct installed *p, bool by_notes, struct err *e);
 /* execve() with all signals blocked, and with the descriptor of the record in the environment.
  * Returns an errno, with the signals as before. */
 int installed_exec(struct installed *p, int record);
 
-/* Prints the format of the records that this program reads: the answer to installed_check(). */
-void installed_print_format(void);
+/* Prints the formats of the records and notes that this program reads, a line each: the answer to
+ * installed_check(). */
+void installed_print_formats(void);
 
 #endif

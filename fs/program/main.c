@@ -161,7 +161,8 @@ static int take_over(
 		why[0] = 0;
 		return -1;
 	case FIRST_LEFT:
-		mount_detach(fs->mountpoint);
+		if (!fs->record->on_trial)
+			mount_detach(fs->mountpoint);
 		_exit(0);
 	}
 	if (!setup_root(fs))
@@ -241,6 +242,8 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 
 	if (why[0])
 		daemon_failed(d, why);
+	if (fs->record && fs->record->on_trial)
+		_exit(1); /* the mount and the state at the server are for the former program */
 	if (fs->record)
 		successor_failed(fs->record, why[0] ? why : "a signal has come");
 	else if (mounted && !mount_gone(fs))
@@ -282,6 +285,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		if (!daemon_ready(d))
 			signals_stop(); /* the process that wanted the mount has gone */
 		set_log_level(o, true);
+		survivor_note(fs);
 		if (fs->record)
 			successor_ready(fs, fs->record);
 		else
@@ -460,7 +464,7 @@ static int start(int argc, char **argv, const struct helper *h, const struct sta
 	else if (o.action != OPTIONS_MOUNT)
 		status = print_about(o.action);
 	else if (only_checks)
-		installed_print_format();
+		installed_print_formats();
 	else if (the_mount.record)
 		status = go_on(&o, s);
 	else
@@ -485,7 +489,7 @@ int main(int argc, char **argv)
 		return fflush(stdout) ? 1 : 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--upgrade-format")) {
-		installed_print_format();
+		installed_print_formats();
 		return fflush(stdout) ? 1 : 0;
 	}
 	only_checks = successor_checks();

@@ -70,18 +70,25 @@ static uint32_t count_handles(struct fs *fs)
 	return n;
 }
 
-void record_put_head(struct fs *fs, const struct record_head *head, struct xdr_out *x)
+static void put_head(
+	struct fs *fs, const struct record_head *head, uint32_t format, struct xdr_out *x)
 {
 	const struct sockaddr_storage *peer;
 	socklen_t peer_len;
+
 	xdr_put_u32(x, MAGIC);
-	xdr_put_u32(x, RECORD_FORMAT);
+	xdr_put_u32(x, format);
 	fields_put(x, head, FIELDS(head_fields));
 	nfs_record_put_text(x, head->mountpoint);
 	peer = nfs_client_peer(fs->client, &peer_len);
 	xdr_put_opaque(x, peer, peer_len);
 	xdr_put_opaque(x, fs->init.in, fs->init.in_len);
 	xdr_put_opaque(x, fs->init.out, fs->init.out_len);
+}
+
+void record_put_note(struct fs *fs, const struct record_head *head, struct xdr_out *x)
+{
+	put_head(fs, head, NOTES_FORMAT, x);
 }
 
 static void put_all(struct fs *fs, const struct record_head *head, struct xdr_out *x)
@@ -94,7 +101,7 @@ static void put_all(struct fs *fs, const struct record_head *head, struct xdr_ou
 		x->overflow = true;
 	if (!file || !forgotten)
 		goto out;
-	record_put_head(fs, head, x);
+	put_head(fs, head, RECORD_FORMAT, x);
 	put_mount(fs, file, n, x);
 	xdr_put_u32(x, count_handles(fs));
 	inode_table_put_record(fs->inodes, forgotten, nforgotten, x);
@@ -161,17 +168,17 @@ static void get_head(struct record *r, struct xdr_in *x)
 		xdr_in_fail(x);
 }
 
-/* False with *e set: the record has another format. */
-static bool get_beginning(struct record *r, struct xdr_in *x, struct err *e)
+/* False with *e set: the record has another format than `mine`. */
+static bool get_beginning(struct record *r, uint32_t mine, struct xdr_in *x, struct err *e)
 {
 	uint32_t format;
 
 	if (xdr_get_u32(x) != MAGIC)
 		xdr_in_fail(x);
 	format = xdr_get_u32(x);
-	if (xdr_in_ok(x) && format != RECORD_FORMAT) {
+	if (xdr_in_ok(x) && format != mine) {
 		err_set(e, ERR_INTERNAL, "the record of the former daemon has format %u, not %u",
-			format, RECORD_FORMAT);
+			format, mine);
 		return false;
 	}
 	get_head(r, x);
@@ -188,9 +195,10 @@ struct record *record_of_note(const void *data, uint32_t len, struct err *e)
 		return NULL;
 	}
 	xdr_in_init(&x, data, len);
-	if (get_beginning(r, &x, e) && xdr_in_done(&x))
+	if (get_beginning(r, NOTES_FORMAT, &x, e) && xdr_in_done(&x))
 		return r;
-	err_set(e, ERR_INTERNAL, "the note of the former daemon's mount is damaged");
+	if (!e->kind)
+		err_set(e, ERR_INTERNAL, "the note of the former daemon's mount is damaged");
 	return record_free(r);
 }
 
@@ -200,7 +208,7 @@ static bool read_all(struct record *r, struct err *e)
 	uint32_t len;
 
 	xdr_in_init(&x, r->map, r->len);
-	if (!get_beginning(r, &x, e))
+	if (!get_beginning(r, RECORD_FORMAT, &x, e))
 		return false;
 	r->nfs.nopens = xdr_get_u32(&x);
 	r->nfs.data = xdr_get_opaque(&x, UINT32_MAX, &len);

@@ -23,7 +23,10 @@
 #include "nfsproto/common/nfs_record.h"
 #include "transport/err.h"
 
-#define RECORD_FORMAT 5u
+#define RECORD_FORMAT 7u
+/* Of the notes in a ledger (ledger.h), of the holder's variable and of the messages to the holder
+ * (holder.h): changes with any of them, and with the head of a record. */
+#define NOTES_FORMAT 2u
 
 struct record_head {
 	unsigned run; /* of the successor (numbers.h) */
@@ -42,6 +45,8 @@ struct record {
 	struct record_head head;
 	struct init_talk init;
 	struct nfs_record nfs;
+	/* of a note: the program is on trial, or the former one is back (holder.h) */
+	bool on_trial, is_back;
 	/* the file; NULL: the record is a note */
 	const uint8_t *map;
 	size_t len, rest; /* rest: where the rest begins */
@@ -51,9 +56,10 @@ struct record {
  * or -1 with *e set. */
 int record_write(struct fs *fs, const struct record_head *head, struct err *e);
 
-/* The head of a record as the note of a mount (survivor.h), which has no more. record_of_note():
- * NULL with *e set: the note is damaged or of another format, or no memory. */
-void record_put_head(struct fs *fs, const struct record_head *head, struct xdr_out *x);
+/* The head of a record as the note of a mount (survivor.h), which has no more, and has the format
+ * of notes. record_of_note(): NULL with *e set: the note is damaged or of another format, or no
+ * memory. */
+void record_put_note(struct fs *fs, const struct record_head *head, struct xdr_out *x);
 struct record *record_of_note(const void *data, uint32_t len, struct err *e);
 
 /* Reads head and mount of the record in fd, which is closed. NULL with *e set: the record is

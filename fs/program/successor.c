@@ -84,7 +84,7 @@ static void tell(int fd, const char *text)
 void successor_ready(struct fs *fs, struct record *r)
 {
 	uint64_t ms = clock_age(clock_ns(), r->head.paused_at) / NSEC_PER_MSEC;
-	char text[200];
+	char text[300];
 
 	log_set_level(r->head.log_level);
 	fs->mounted_at = r->head.mounted_at;
@@ -92,6 +92,12 @@ void successor_ready(struct fs *fs, struct record *r)
 		r->head.mountpoint, (unsigned long long)ms);
 	snprintf(text, sizeof(text), ANSWER_OK "\nsuccessor %s %llu\n" ANSWER_END "\n",
 		RNFS_VERSION, (unsigned long long)ms);
+	if (r->is_back)
+		snprintf(text, sizeof(text),
+			ANSWER_ERROR " the installed program could not take over, and its log says "
+				     "why: the former one goes on, and requests have waited for "
+				     "%llu ms\n",
+			(unsigned long long)ms);
 	tell(r->head.asker, text);
 }
 

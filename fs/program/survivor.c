@@ -5,7 +5,10 @@
  */
 #include "fs/program/survivor.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,9 @@
 #include <unistd.h>
 
 #include "fs/coherence/notify.h"
+#include "fs/kernel/again.h"
 #include "fs/kernel/device.h"
+#include "fs/kernel/signals.h"
 #include "fs/program/former.h"
 #include "fs/program/holder.h"
 #include "fs/program/mount.h"
@@ -24,7 +29,7 @@
 
 /* --- holding ---------------------------------------------------------------------------------- */
 
-static void note_mount(struct fs *fs)
+void survivor_note(struct fs *fs)
 {
 	struct record_head head = {
 		.run = fs->handle_numbers.run + 1,
@@ -41,9 +46,11 @@ static void note_mount(struct fs *fs)
 	uint8_t bytes[NOTE_BYTES];
 	struct xdr_out x;
 
+	if (!fs->ledger)
+		return;
 	snprintf(head.mountpoint, sizeof(head.mountpoint), "%s", fs->mountpoint);
 	xdr_out_init(&x, bytes, sizeof(bytes));
-	record_put_head(fs, &head, &x);
+	record_put_note(fs, &head, &x);
 	if (xdr_out_ok(&x))
 		ledger_put(fs->ledger, &fs->mount_note, NOTE_MOUNT, bytes, x.len);
 	else
@@ -56,7 +63,7 @@ void survivor_hold(struct fs *fs)
 
 	if (!fs->ledger || fs->holder_fd < 0)
 		return;
-	note_mount(fs);
+	survivor_note(fs);
 	file[HOLDER_DEVICE] = fuse_session_fd(fs->se);
 	file[HOLDER_LEDGER] = ledger_fd(fs->ledger);
 	file[HOLDER_POOL] = mem_pool_fd(fs->pool);
@@ -67,27 +74,34 @@ void survivor_hold(struct fs *fs)
 
 /* --- taking over ------------------------------------------------------------------------------ */
 
+/* What the holder tells beside the files that fs gets. */
+struct holder_told {
+	int ledger, asker;
+	uint64_t died_at;
+	enum holder_way way;
+};
+
 /* Reads the numbers of descriptors. False: the variable is not as the holder writes it. */
-static bool read_variable(struct fs *fs, int *ledger, uint64_t *died_at)
+static bool read_variable(struct fs *fs, struct holder_told *t)
 {
-	int fd[5], end = 0;
+	int fd[6], end = 0;
 	unsigned long long at;
+	unsigned way;
 	const char *text = getenv(HOLDER_VARIABLE);
 
 	if (!text ||
-		sscanf(text, "%d,%d,%d,%d,%d,%llu%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &at,
-			&end) != 6 ||
-		text[end])
+		sscanf(text, "%d,%d,%d,%d,%d,%llu,%d,%u%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4],
+			&at, &fd[5], &way, &end) != 8 ||
+		text[end] || way >= HOLDER_WAYS)
 		return false;
-	for (unsigned i = 0; i < 5; i++)
-		if (!(i == 4 && fd[i] == -1) && (fd[i] <= 2 || fcntl(fd[i], F_SETFD, FD_CLOEXEC)))
+	for (unsigned i = 0; i < 6; i++)
+		if (!(i >= 4 && fd[i] == -1) && (fd[i] <= 2 || fcntl(fd[i], F_SETFD, FD_CLOEXEC)))
 			return false;
 	fs->holder_fd = fd[0];
 	fs->former_device = fd[1];
-	*ledger = fd[2];
 	fs->former_pool = fd[3];
 	fs->former_row = fd[4];
-	*died_at = at;
+	*t = (struct holder_told){.ledger = fd[2], .asker = fd[5], .died_at = at, .way = way};
 	return true;
 }
 
@@ -107,25 +121,26 @@ static struct record *read_note(const struct former *f, struct err *e)
 
 bool survivor_begin(struct fs *fs, struct err *e)
 {
-	uint64_t died_at;
-	int ledger;
+	struct holder_told told;
 
 	fs->holder_fd = -1;
 	if (!getenv(HOLDER_VARIABLE))
 		return false;
 	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process by a descriptor */
-	if (!read_variable(fs, &ledger, &died_at)) {
+	if (!read_variable(fs, &told)) {
 		err_set(e, ERR_USAGE, "the variable " HOLDER_VARIABLE " names no open files");
 		return true;
 	}
 	unsetenv(HOLDER_VARIABLE);
-	fs->former = former_read(ledger, e);
-	close(ledger);
+	fs->former = former_read(told.ledger, e);
+	close(told.ledger);
 	fs->record = fs->former ? read_note(fs->former, e) : NULL;
 	if (!fs->record)
 		return true;
-	fs->record->head.paused_at = died_at;
-	fs->record->head.asker = -1;
+	fs->record->head.paused_at = told.died_at;
+	fs->record->head.asker = told.asker;
+	fs->record->on_trial = told.way == HOLDER_TRIAL;
+	fs->record->is_back = told.way == HOLDER_BACK;
 	fs->record->head.device = fs->former_device;
 	fs->record->head.row = fs->former_row;
 	return true;
@@ -157,8 +172,61 @@ int survivor_take(struct fs *fs, struct err *e)
 	if (!ledger_is_whole(fs->ledger))
 		return err_set(e, ERR_INTERNAL, "no memory for the notes of the mount");
 	survivor_hold(fs);
-	return fs_former_go_on(fs, e);
+	fs->record->on_trial = false; /* the former program cannot go on from here */
+	if (fs_former_go_on(fs, e))
+		return -1;
+	again_begin(fs);
+	return 0;
 }
+
+/* --- giving the mount to another program ------------------------------------------------------ */
+
+/* Signals that wait are the successor's business. */
+static void pass_signals_on(void)
+{
+	static const int ends[] = {SIGTERM, SIGINT};
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigismember(&pending, ends[i]) == 1)
+			kill(getppid(), ends[i]);
+}
+
+int survivor_replace(struct fs *fs, const char *path, int asker, uint64_t paused_at, struct err *e)
+{
+	int program = open(path, O_RDONLY | O_CLOEXEC);
+	sigset_t all, before;
+
+	if (program < 0 || faccessat(program, "", X_OK, AT_EMPTY_PATH | AT_EACCESS)) {
+		err_set(e, ERR_INTERNAL, "%.200s cannot be run: %s", path, strerror(errno));
+		goto out;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	again_note(fs);
+	if (signals_stops())
+		err_set(e, ERR_INTERNAL, "a signal ends the mount");
+	else if (!ledger_is_whole(fs->ledger))
+		err_set(e, ERR_INTERNAL,
+			"there was no memory for a note, so no other daemon can go on");
+	else if (!holder_replace(fs->holder_fd, program, asker, paused_at))
+		err_set(e, ERR_INTERNAL,
+			"the holder has gone: unmount and mount again when the mount is not in "
+			"use");
+	else {
+		log_always_info("%s takes over", path);
+		pass_signals_on();
+		_exit(0);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+out:
+	if (program >= 0)
+		close(program);
+	return -1;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
 
 void survivor_leave(struct fs *fs)
 {

@@ -12,6 +12,9 @@
  * second successor may ask again: to bind a connection to the session, and SEQUENCE on slots in
  * doubt. So a successor may be killed as well.
  *
+ * `rnfs upgrade` (upgrade.h): the daemon, which has come to rest, ends by itself, and a successor
+ * of the installed program follows, in the same way.
+ *
  * The kernel sends requests again that a former daemon has read and not answered
  * (FUSE_NOTIFY_RESEND), from Linux 6.9 on. Before, they end with EIO (underway.h).
  */
@@ -33,6 +36,12 @@ int survivor_take(struct fs *fs, struct err *e);
 /* The mount is about to be used, or the successor to begin: the holder gets the files. Does nothing
  * without option survive. */
 void survivor_hold(struct fs *fs);
+/* Notes the mount again, after a change of the log's level. Does nothing without option survive. */
+void survivor_note(struct fs *fs);
+/* Nothing is under way: this process ends, and the holder starts the program at path as its
+ * successor, which answers the command at asker (holder_replace()). Returns only if that cannot be:
+ * -1 with *e set, and the daemon is as it was. */
+int survivor_replace(struct fs *fs, const char *path, int asker, uint64_t paused_at, struct err *e);
 /* The mount ends, and needs no successor. */
 void survivor_leave(struct fs *fs);
 /* Warns once if the ledger is not whole any more. The main thread calls about once a second. */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "cli/ask.h"
-#include "cli/fuse_fd.h"
 #include "cli/sidecar.h"
 #include "fs/coherence/inval.h"
 #include "fs/coherence/notify.h"
@@ -29,6 +28,7 @@
 #include "fs/kernel/worker.h"
 #include "fs/program/installed.h"
 #include "fs/program/record.h"
+#include "fs/program/survivor.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -180,14 +180,10 @@ static int succeed(struct fs *fs, struct installed *p, uint64_t paused_at, struc
 /* Mounts that cannot be handed over at all. */
 static int check_kind(const struct fs *fs, struct err *e)
 {
-	if (fuse_fd_meant(fs->mountpoint) || sidecar_directory())
+	if (sidecar_directory())
 		return err_set(e, ERR_USAGE,
-			"another process has mounted this file system (/dev/fd/N): it has to be "
-			"unmounted and mounted again");
-	if (fs->ledger)
-		return err_set(e, ERR_USAGE,
-			"a mount with the option survive goes on with the program that it was "
-			"mounted with: unmount and mount again when the mount is not in use");
+			"a sidecar (--fd-from) has its mount from a mounter, which waits for the "
+			"end of this program: start the new program as the next sidecar");
 	if (fs->handle_numbers.run == NUMBERS_RUN_MAX)
 		return err_set(e, ERR_INTERNAL,
 			"this mount has had too many daemons: unmount and mount again");
@@ -203,9 +199,12 @@ static void try_all(struct fs *fs, struct err *e)
 	struct installed p = {.args = NULL};
 	uint64_t paused_at;
 
-	if (!check_kind(fs, e) && !installed_init(&p, e) && !installed_check(&p, e) &&
+	if (!check_kind(fs, e) && !installed_init(&p, e) && !installed_check(&p, fs->ledger, e) &&
 		!become_still(fs, &paused_at, e)) {
-		succeed(fs, &p, paused_at, e);
+		if (fs->ledger)
+			survivor_replace(fs, p.path, atomic_load(&fs->upgrade_asker), paused_at, e);
+		else
+			succeed(fs, &p, paused_at, e);
 		again_begin(fs);
 		workers_resume(fs);
 	}

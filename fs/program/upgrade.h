@@ -20,9 +20,13 @@
  *     RECORDED  record.h. Until exec nothing has been given up, at the server or in the kernel: a
  *               failure leaves the daemon as it was
  *
- * The successor is the same process, so the service manager, auto_unmount and control groups see no
- * end. Signals wait from the exec until the successor catches signals. If the successor fails, the
- * mount ends.
+ * With the option survive the holder starts the successor, and RECORDED is the ledger as it is at
+ * that moment (survivor_replace()). If that successor cannot take over, the holder starts the
+ * former program again, which goes on, and the command is told (holder.h).
+ *
+ * Otherwise the successor is the same process, so the service manager, auto_unmount and control
+ * groups see no end. Signals wait from the exec until the successor catches signals. If the
+ * successor fails, the mount ends.
  *
  * All steps are the main thread's. The control thread only passes the command's connection on.
  */

@@ -32,18 +32,20 @@ static const struct field attr_fields[] = {
 void nfs_record_put_fh(struct xdr_out *x, const struct nfs_fh *fh)
 {
 	xdr_put_opaque(x, fh->data, fh->len);
+	xdr_put_u32(x, fh->server);
 }
 
 void nfs_record_get_fh(struct xdr_in *x, struct nfs_fh *fh)
 {
-	uint32_t len;
+	uint32_t len, server;
 	const uint8_t *data = xdr_get_opaque(x, NFS_FH_MAX, &len);
 
 	fh->len = data ? len : 0;
-	fh->server = 0;
 	if (data)
 		memcpy(fh->data, data, len);
-	if (!fh->len)
+	server = xdr_get_u32(x);
+	fh->server = (uint16_t)server;
+	if (!fh->len || server > UINT16_MAX)
 		xdr_in_fail(x);
 }
 

@@ -30,6 +30,7 @@ struct nfs_record {
 	struct nfs_open **open;
 };
 
+/* A handle with the number of its server (nfs_submount.h). */
 void nfs_record_put_fh(struct xdr_out *x, const struct nfs_fh *fh);
 void nfs_record_get_fh(struct xdr_in *x, struct nfs_fh *fh);
 void nfs_record_put_cred(struct xdr_out *x, const struct rpc_cred *cred);

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 """A program that holds files, locks, mappings and places in directories of a mount while its daemon is replaced, and checks all.
 
-upgrade.py RNFS MOUNT EXPORT UPGRADES: EXPORT is the directory on the server.
+upgrade.py RNFS MOUNT EXPORT UPGRADES [DIRECTORY]: EXPORT is the directory on the server, of the mount or of DIRECTORY in it.
 Prints the longest wait that the daemons tell of."""
 import fcntl
 import mmap
@@ -142,8 +142,8 @@ def upgrade(rnfs, mount):
     return int(re.search(r"waited for (\d+) ms", p.stdout).group(1))
 
 
-def main(rnfs, mount, export, upgrades):
-    held = Held(mount, export)
+def main(rnfs, mount, export, upgrades, directory="."):
+    held = Held(os.path.join(mount, directory), export)
     longest = 0
     for _ in range(int(upgrades)):
         held.begin_listing()

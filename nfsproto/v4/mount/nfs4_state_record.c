@@ -72,11 +72,13 @@ static bool opens_are_settled(struct nfs4_client *c)
 	return settled;
 }
 
-static const char *settle_ctx_locked(const struct nfs4_lockctx *ctx) REQUIRES(NFS4_LOCKS)
+/* noted: notes tell of local locks. */
+static const char *settle_ctx_locked(const struct nfs4_lockctx *ctx, bool noted)
+	REQUIRES(NFS4_LOCKS)
 {
 	if (ctx->suspect || ctx->lost.n)
 		return "locks that the server may have lost";
-	if (ctx->local || (ctx->ranges.n && !ctx->have_stateid))
+	if (!(ctx->local && noted) && (ctx->local || (ctx->ranges.n && !ctx->have_stateid)))
 		return "locks that the server does not know yet";
 	if (ctx->busy || !TAILQ_EMPTY(&ctx->ready) || ctx->nparked)
 		return "locks that are asked for";
@@ -91,7 +93,7 @@ static const char *settle_locks(struct nfs4_client *c)
 	mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS && !why; i++)
 		for (ctx = LIST_FIRST(&c->locks.bucket[i]); ctx && !why; ctx = LIST_NEXT(ctx, link))
-			why = settle_ctx_locked(ctx);
+			why = settle_ctx_locked(ctx, c->ledger);
 	if (!why && !TAILQ_EMPTY(&c->locks.waiters))
 		why = "locks that are asked for";
 	mutex_unlock(&c->locks.lock);
@@ -112,7 +114,7 @@ const char *nfs4_state_settle(struct nfs4_client *c)
 {
 	const char *why;
 
-	if (!give_back_all(c))
+	if (!c->ledger && !give_back_all(c))
 		return "delegations that go back to the server";
 	why = settle_locks(c);
 	if (why)

@@ -452,6 +452,40 @@ static void a_server_without_umasks_gets_modes(void **state)
 	assert_int_equal(make.u.create.set.mode, 0755);
 }
 
+/* The submount "name" of a former daemon, number 2: 1 was not up. */
+static void a_successor_goes_on_with_submounts(void **state)
+{
+	struct env *v = *state;
+	struct nfs_submount_told told = {.number = 2,
+		.depth = 1,
+		.dir = top_dir,
+		.name = "name",
+		.namelen = 4,
+		.places = places_of("one"),
+		.proto = RPC_TCP,
+		.nfs = {.nopens = 5}};
+	struct nfs_submounts *t = v->top.base.submounts;
+	struct err e = {0};
+	struct nfs_op op;
+
+	v->top.base.info.vers_major = 4;
+	v->top.base.info.vers_minor = 1;
+	assert_int_equal(nfs_submounts_inherit(t, &told, &e), 0);
+	assert_null(told.places);
+	assert_int_equal(v->followed, 1);
+	assert_ptr_equal(v->as[0].record, &told.nfs);
+	assert_int_equal(v->as[0].proto, RPC_TCP);
+	assert_int_equal(v->as[0].vers_minor, 1);
+	assert_true(nfs_submounts_settled(t));
+	assert_null(nfs_submounts_find(t, 1));
+	assert_ptr_equal(nfs_submounts_find(t, 2), &v->sub[0].base);
+	assert_int_equal(lookup(v, &op, &top_dir, "name"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 2);
+	assert_int_equal(v->followed, 1); /* no other mount */
+	assert_int_equal(lookup(v, &op, &top_dir, "other"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 3);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -470,6 +504,7 @@ int main(void)
 		TEST(two_servers_are_two_devices),
 		TEST(a_read_is_cut_to_the_size_of_the_submount),
 		TEST(a_server_without_umasks_gets_modes),
+		TEST(a_successor_goes_on_with_submounts),
 	};
 
 	log_init("test-nfs_submount", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "fs/kernel/again.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/underway.h"
@@ -234,6 +235,62 @@ static void an_old_kernel_gets_errors(void **state)
 	assert_int_equal(recv(kernel, &note, sizeof(note), MSG_DONTWAIT), -1);
 }
 
+/* A wait for a lock that of has read and has put off. */
+static void keeps(struct fs *of, uint64_t unique)
+{
+	const struct again_lock lock = {
+		.h = {.len = sizeof(lock), .opcode = FUSE_SETLKW, .unique = unique},
+		.in = {.lk = {.type = F_WRLCK, .end = INT64_MAX}}};
+
+	reads(of, FUSE_SETLKW, unique);
+	assert_true(again_keep(of, &lock, 1));
+}
+
+static void an_old_kernels_waits_go_on(void **state)
+{
+	struct fuse_out_header h;
+	uint64_t none = 0;
+
+	fs->may_resend = heir->may_resend = false;
+	underway_begin(fs);
+	underway_begin(heir);
+	keeps(fs, NUMBER);
+	reads(fs, FUSE_GETATTR, NUMBER + 4);
+	again_note(fs);
+	assert_int_equal(noted(ledger, NOTE_AGAIN), 1);
+	killed();
+	assert_int_equal(again_former(heir, notes, &err), 0);
+	assert_int_equal(noted(next, NOTE_AGAIN), 1); /* for a second successor */
+	assert_true(underway_resend(heir));
+	while (recv(kernel, &h, sizeof(h), MSG_DONTWAIT) == sizeof(h)) {
+		assert_int_not_equal(h.unique, NUMBER);
+		none += h.unique == NUMBER + 4;
+	}
+	assert_int_equal(none, 1);
+}
+
+static void a_new_kernels_waits_come_again(void **state)
+{
+	underway_begin(fs);
+	keeps(fs, NUMBER);
+	again_note(fs);
+	assert_int_equal(noted(ledger, NOTE_AGAIN), 0);
+}
+
+static void damaged_waits_are_refused(void **state)
+{
+	struct again_lock lock = {.h = {.len = sizeof(lock), .opcode = FUSE_SETLKW}};
+	uint8_t bytes[sizeof(lock) + 12] = {0};
+	struct note note = {0};
+
+	memcpy(bytes, &lock, sizeof(lock)); /* without a number */
+	ledger_put(ledger, &note, NOTE_AGAIN, bytes, sizeof(bytes));
+	notes = former_read(ledger_fd(ledger), &err);
+	err = (struct err){0};
+	assert_int_equal(again_former(heir, notes, &err), -1);
+	assert_true(err.msg[0]);
+}
+
 static void a_new_kernel_needs_no_numbers(void **state)
 {
 	underway_begin(fs);
@@ -263,6 +320,9 @@ int main(void)
 		TEST(a_noted_answer_is_given_again),
 		TEST(the_former_daemon_is_forgotten_at_the_end),
 		TEST(an_old_kernel_gets_errors),
+		TEST(an_old_kernels_waits_go_on),
+		TEST(a_new_kernels_waits_come_again),
+		TEST(damaged_waits_are_refused),
 		TEST(a_new_kernel_needs_no_numbers),
 		TEST(damaged_answers_are_refused),
 	};

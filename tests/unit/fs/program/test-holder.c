@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,30 @@
 #include "fs/program/holder.h"
 
 enum plan {
-	PLAN_EXIT,	/* the first daemon ends by itself */
-	PLAN_UNHELD,	/* the first daemon is killed before it has given its files */
-	PLAN_LEAVE,	/* the first daemon is killed at its end */
-	PLAN_KILLED,	/* three daemons are killed, the fourth ends with 7 */
-	PLAN_CRASH,	/* each daemon crashes */
-	PLAN_NO_TAKING, /* each successor is killed before it has given its files */
+	PLAN_EXIT,	 /* the first daemon ends by itself */
+	PLAN_UNHELD,	 /* the first daemon is killed before it has given its files */
+	PLAN_LEAVE,	 /* the first daemon is killed at its end */
+	PLAN_KILLED,	 /* three daemons are killed, the fourth ends with 7 */
+	PLAN_CRASH,	 /* each daemon crashes */
+	PLAN_NO_TAKING,	 /* each successor is killed before it has given its files */
+	PLAN_REPLACED,	 /* two daemons give their place to a program, the third is killed, the
+			    fourth ends with 7 */
+	PLAN_REFUSED,	 /* another program ends without taking over, the former one ends with 7 */
+	PLAN_CUT,	 /* the same with another program that is killed */
+	PLAN_NO_PROGRAM, /* the same with a file that is no program */
+	PLAN_STOPPED,	 /* the same with a program that SIGTERM has ended */
 };
+
+#define WORD	  'w' /* of the command */
+#define STARTS	  8u
+#define PAUSED_AT 12345u
 
 /* In the memory file that stands for the pool. */
 struct story {
 	enum plan plan;
 	unsigned daemons; /* that were started */
+	enum holder_way way[STARTS];
+	bool asked[STARTS]; /* has the command's descriptor */
 };
 
 static struct story *map_story(int fd)
@@ -51,9 +64,63 @@ static void hold(int holder, int pool)
 	assert_true(holder_hold(holder, file));
 }
 
+/* Gives the place to the program at path. */
+__attribute__((noreturn)) static void replace(int holder, const char *path)
+{
+	int program = open(path, O_RDONLY | O_CLOEXEC), end[2];
+
+	assert_true(program >= 0);
+	assert_int_equal(pipe2(end, O_CLOEXEC), 0);
+	assert_int_equal(write(end[1], &(char){WORD}, 1), 1);
+	assert_true(holder_replace(holder, program, end[0], PAUSED_AT));
+	_exit(0);
+}
+
+/* The daemons of plans with another program; n: 1 the first. */
+static void live_with_others(struct story *s, int holder, int pool, unsigned n)
+{
+	if (s->plan == PLAN_REPLACED && n < 4) {
+		hold(holder, pool);
+		if (n < 3)
+			replace(holder, "/proc/self/exe");
+		kill(getpid(), SIGKILL);
+	}
+	if (s->plan == PLAN_NO_PROGRAM && n == 1) {
+		hold(holder, pool);
+		replace(holder, "/dev/null");
+	}
+	if (s->plan >= PLAN_REFUSED && n == 1) {
+		hold(holder, pool);
+		replace(holder, "/proc/self/exe");
+	}
+	if (s->plan == PLAN_REFUSED && n == 2)
+		_exit(1);
+	if (s->plan == PLAN_CUT && n == 2)
+		kill(getpid(), SIGKILL);
+	if (s->plan == PLAN_STOPPED && n == 2) {
+		kill(getppid(), SIGTERM); /* which the holder passes on */
+		signals_let_in();
+		for (;;)
+			pause();
+	}
+	if (s->plan == PLAN_STOPPED) {
+		sigset_t term;
+		int sig;
+
+		sigemptyset(&term);
+		sigaddset(&term, SIGTERM);
+		sigwait(&term, &sig);
+	}
+	if (s->plan >= PLAN_REPLACED) {
+		hold(holder, pool);
+		_exit(7);
+	}
+}
+
 __attribute__((noreturn)) static void live(struct story *s, int holder, int pool, bool first)
 {
 	s->daemons++;
+	live_with_others(s, holder, pool, s->daemons);
 	if (s->plan == PLAN_EXIT)
 		_exit(5);
 	if (s->plan != PLAN_UNHELD && (first || s->plan != PLAN_NO_TAKING))
@@ -72,15 +139,27 @@ __attribute__((noreturn)) static void live(struct story *s, int holder, int pool
 /* The successor: the holder has started this program again. */
 static int successor(const char *variable)
 {
-	int holder, device, ledger, pool, row;
+	int holder, device, ledger, pool, row, asker;
 	unsigned long long died_at;
+	unsigned way;
+	struct story *s;
+	char word;
 
-	if (sscanf(variable, "%d,%d,%d,%d,%d,%llu", &holder, &device, &ledger, &pool, &row,
-		    &died_at) != 6 ||
+	if (sscanf(variable, "%d,%d,%d,%d,%d,%llu,%d,%u", &holder, &device, &ledger, &pool, &row,
+		    &died_at, &asker, &way) != 8 ||
 		row != -1 || !died_at)
 		return 99;
+	s = map_story(pool);
+	if (s->daemons < STARTS) {
+		s->way[s->daemons] = (enum holder_way)way;
+		s->asked[s->daemons] = died_at == PAUSED_AT && fcntl(asker, F_GETFD) >= 0;
+	}
+	if (way == HOLDER_BACK && (read(asker, &word, 1) != 1 || word != WORD))
+		return 97;
 	live(map_story(pool), holder, pool, false);
 }
+
+static struct story last;
 
 /* Returns the status of the holder, and how many daemons there were. */
 static int play(enum plan plan, unsigned *daemons)
@@ -104,6 +183,7 @@ static int play(enum plan plan, unsigned *daemons)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	*daemons = s->daemons;
+	last = *s;
 	munmap(s, sizeof(*s));
 	close(pool);
 	return status;
@@ -168,6 +248,66 @@ static void test_successors_that_do_not_take_over_are_given_up(void **state)
 	assert_int_equal(daemons, HOLDER_FAILURES + 1);
 }
 
+static void test_another_program_takes_over(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_REPLACED, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 4);
+	assert_int_equal(last.way[1], HOLDER_TRIAL);
+	assert_int_equal(last.way[2], HOLDER_TRIAL);
+	assert_int_equal(last.way[3], HOLDER_KILLED);
+	assert_true(last.asked[1] && last.asked[2]);
+	assert_false(last.asked[3]);
+}
+
+static void goes_on_after(enum plan plan)
+{
+	unsigned daemons;
+	int status = play(plan, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 3);
+	assert_int_equal(last.way[1], HOLDER_TRIAL);
+	assert_int_equal(last.way[2], HOLDER_BACK);
+	assert_true(last.asked[2]);
+}
+
+static void test_the_former_program_goes_on(void **state)
+{
+	goes_on_after(PLAN_REFUSED);
+}
+
+static void test_another_program_is_killed(void **state)
+{
+	goes_on_after(PLAN_CUT);
+}
+
+static void test_a_file_that_is_no_program(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_NO_PROGRAM, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 2);
+	assert_int_equal(last.way[1], HOLDER_BACK);
+}
+
+static void test_a_signal_during_a_trial_is_not_lost(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_STOPPED, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 3);
+	assert_int_equal(last.way[2], HOLDER_BACK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +317,11 @@ int main(void)
 		cmocka_unit_test(test_successors_get_the_files),
 		cmocka_unit_test(test_a_program_that_crashes_is_given_up),
 		cmocka_unit_test(test_successors_that_do_not_take_over_are_given_up),
+		cmocka_unit_test(test_another_program_takes_over),
+		cmocka_unit_test(test_the_former_program_goes_on),
+		cmocka_unit_test(test_another_program_is_killed),
+		cmocka_unit_test(test_a_file_that_is_no_program),
+		cmocka_unit_test(test_a_signal_during_a_trial_is_not_lost),
 	};
 	const char *variable = getenv(HOLDER_VARIABLE);
 

@@ -12,7 +12,7 @@
 
 #include "nfsproto/common/nfs_record.h"
 
-static const struct nfs_fh fh = {.len = 5, .data = "abcde"};
+static const struct nfs_fh fh = {.len = 5, .data = "abcde", .server = 9};
 static const struct rpc_cred cred = {
 	.flavor = RPC_AUTH_SYS, .uid = 1, .gid = 2, .ngids = 2, .gids = {3, 4}};
 static const struct nfs_attr attr = {.type = NFS_LNK,
@@ -34,7 +34,7 @@ static void put(struct xdr_out *x, uint8_t *buf, size_t size)
 
 static bool get(const uint8_t *buf, size_t len)
 {
-	struct nfs_fh f = {.server = 3};
+	struct nfs_fh f;
 	struct nfs_attr a;
 	struct rpc_cred c;
 	struct xdr_in x;

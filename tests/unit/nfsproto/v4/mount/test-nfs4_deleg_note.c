@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "nfsproto/v4/mount/nfs4_deleg_note.h"
@@ -208,6 +209,35 @@ static void local_opens_that_are_not_taken_end(void **state)
 	wait_returned(s, 1);
 	assert_int_equal(f->srv.delegs.claims, 0);
 	assert_int_equal(fix_count(f, OP_CLOSE), closes);
+	fix_unmount_clean(f);
+}
+
+/* Another program takes over (nfs_client_settle()): it finds the same as after a kill. */
+static void a_mount_that_settles_keeps_them(void **state)
+{
+	struct survival *s = *state;
+	struct fix *f = s->f;
+	struct nfs_fh fh;
+	struct nfs_open *o = open_locally(s, &fh);
+	uint64_t number = nfs_open_note_number(o);
+	unsigned ms = 0;
+
+	assert_int_equal(fix_lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	while (nfs_client_settle(f->nfs)) {
+		assert_true(ms++ < 10000);
+		usleep(1000);
+	}
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 0);
+	survival_die(s);
+	o = nfs_client_former_open(f->nfs, number);
+	assert_non_null(o);
+	assert_true(nfs_deleg_holds(f->nfs, &fh, delegated(s, &fh, true)));
+	nfs_client_former_end(f->nfs);
+	assert_int_equal(fix_lock(f, o, &fh, 8, F_WRLCK, 4, 4), -EAGAIN);
+	assert_int_equal(fix_count(f, OP_LOCK), 0);
+	assert_int_equal(fix_count(f, OP_DELEGRETURN), 0);
+	assert_int_equal(fix_lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
 	fix_unmount_clean(f);
 }
 
@@ -449,6 +479,7 @@ int main(void)
 		TEST(delegations_are_held_again),
 		TEST(local_opens_and_locks_are_found_again),
 		TEST(local_opens_that_are_not_taken_end),
+		TEST(a_mount_that_settles_keeps_them),
 		TEST(a_second_successor_has_them_too),
 		TEST(a_recalled_one_goes_back),
 		TEST(a_recall_comes_again),
