@@ -167,8 +167,10 @@ static void write_path(const struct report_path *p, struct words *w)
 	words_print(w, "connection");
 	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 		words_print(w, " %llu", (unsigned long long)p->number[i]);
-	if (p->server[0])
+	if (p->server[0] || p->why[0])
 		words_add(w, p->server);
+	if (p->why[0])
+		words_add(w, p->why);
 	words_print(w, "\n");
 }
 
@@ -272,7 +274,7 @@ static bool read_op(struct report_ops *ops, char *line)
 static bool read_path(struct report *r, char *line)
 {
 	struct report_path p = {.server = ""};
-	const char *server;
+	const char *server, *why;
 
 	if (r->npaths == REPORT_PATHS)
 		return false;
@@ -282,6 +284,9 @@ static bool read_path(struct report *r, char *line)
 	server = word_next(&line);
 	if (server && strlen(server) < sizeof(p.server))
 		strcpy(p.server, server);
+	why = server ? word_next(&line) : NULL;
+	if (why && strlen(why) < sizeof(p.why))
+		strcpy(p.why, why);
 	r->path[r->npaths++] = p;
 	return true;
 }

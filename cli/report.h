@@ -126,10 +126,12 @@ enum report_path_number {
 
 #define REPORT_PATHS	  16u
 #define REPORT_SERVER_MAX 340 /* bytes with the NUL */
+#define REPORT_WHY_MAX	  256
 
 struct report_path {
 	uint64_t number[REPORT_PATH_NUMBERS];
 	char server[REPORT_SERVER_MAX]; /* name and address, or empty */
+	char why[REPORT_WHY_MAX];	/* lost: why, or empty */
 };
 
 struct report {

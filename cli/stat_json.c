@@ -48,6 +48,8 @@ static void put_paths(struct json *j, const struct report *r)
 			json_number(j, report_path_name(k), r->path[i].number[k]);
 		if (r->path[i].server[0])
 			json_text(j, "server", r->path[i].server);
+		if (r->path[i].why[0])
+			json_text(j, "why", r->path[i].why);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -124,6 +124,8 @@ static void print_paths(const struct report *r, FILE *out)
 			COUNT(n[REPORT_PATH_RECONNECTS]), BYTES(n[REPORT_PATH_PLACED]),
 			BYTES(n[REPORT_PATH_COPIED]), BYTES(n[REPORT_PATH_EXPOSED]),
 			BYTES(n[REPORT_PATH_PULLED_UP]), server[0] ? "  " : "", server);
+		if (r->path[i].why[0])
+			fprintf(out, "   %s\n", r->path[i].why);
 	}
 }
 

@@ -41,6 +41,7 @@ const char *err_kind_name(enum err_kind kind)
 		[ERR_ACCESS] = "access",
 		[ERR_PROTOCOL] = "protocol",
 		[ERR_NO_DEVICE] = "no-device",
+		[ERR_NO_MEMLOCK] = "no-memlock",
 	};
 
 	if ((unsigned)kind >= sizeof(names) / sizeof(names[0]) || !names[kind])

@@ -24,6 +24,7 @@ enum err_kind {
 	ERR_ACCESS,	 /* the server refuses this client or user */
 	ERR_PROTOCOL,	 /* the peer broke the protocol */
 	ERR_NO_DEVICE,	 /* proto=rdma but there is no RDMA device for this address */
+	ERR_NO_MEMLOCK,	 /* no more memory may be registered with the RDMA device */
 };
 
 struct err {

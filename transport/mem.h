@@ -124,10 +124,12 @@ void mem_pool_detach(struct mem_pool *pool);
 
 /* Most bytes of slabs: the limit of mem_pool_new(). 0: no limit. */
 size_t mem_pool_limit(struct mem_pool *pool);
-/* How many bytes of registered memory a connection may set aside now: half of all, so that the next
- * connection can be made while this one ends; or, as one of many, a quarter of the rest. SIZE_MAX:
- * the registrar is not sparing. Any thread. */
-size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many);
+/* How many bytes of registered memory a connection may set aside now, as one of conns connections
+ * to one peer. conns + 1 such shares are all that there is, so the next connection can be made
+ * while another ends. Where less than half a share is left, because connections to other peers have
+ * the rest, half of it: the connection after that gets something, too. conns 0: one of an unknown
+ * number, a quarter of the rest. SIZE_MAX: the registrar is not sparing. Any thread. */
+size_t mem_pool_set_aside(struct mem_pool *pool, unsigned conns);
 /* The most bytes that one RPC may have registered, if several are to be under way. SIZE_MAX: there
  * is no such limit. Any thread. */
 size_t mem_pool_rpc_most(struct mem_pool *pool);

@@ -558,9 +558,9 @@ size_t mem_pool_limit(struct mem_pool *pool)
 	return pool->limit;
 }
 
-size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
+size_t mem_pool_set_aside(struct mem_pool *pool, unsigned conns)
 {
-	size_t sparing = atomic_load(&pool->sparing), room;
+	size_t sparing = atomic_load(&pool->sparing), room, share;
 
 	if (!sparing)
 		return SIZE_MAX;
@@ -575,9 +575,12 @@ size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
 		mutex_unlock(&c->lock);
 	}
 	mutex_unlock(&pool->lock);
-	if (of_many)
+	if (!conns)
 		return room / 4;
-	return room < sparing / 2 ? room : sparing / 2;
+	share = sparing / (conns + 1);
+	if (room < share / 2)
+		return room / 2;
+	return room < share ? room : share;
 }
 
 size_t mem_pool_rpc_most(struct mem_pool *pool)

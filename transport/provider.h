@@ -57,6 +57,7 @@ struct prov_params {
 	const void *priv;      /* our private data, sent at establish(); copied */
 	uint8_t priv_len;      /* 0..PROV_MAX_PRIV */
 	struct mem_pool *pool; /* the pool that all memory comes from */
+	unsigned conns;	       /* connections that share registered memory (mem_pool_set_aside()) */
 	int abort_fd;	       /* readable: open() and establish() give up, -ECANCELED; 0: none */
 	/* iwarp: several addresses for open() in place of its peer (dial.h); outcomes are set. Not
 	 * referred to afterwards. nchoice 0: peer. */

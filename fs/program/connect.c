@@ -27,6 +27,7 @@ static bool worth_another_try(enum err_kind kind)
 	case ERR_NOT_RDMA:
 	case ERR_VERSION:
 	case ERR_NO_DEVICE:
+	case ERR_NO_MEMLOCK:
 	case ERR_PROTOCOL:
 		return true;
 	default:

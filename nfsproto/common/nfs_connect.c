@@ -9,6 +9,7 @@
 
 #include "nfsproto/common/nfs_address.h"
 #include "nfsproto/common/nfs_record.h"
+#include "transport/log.h"
 
 #define NFS_PORT_TCP   2049
 #define NFS_PORT_RDMA  20049 /* RFC 8267 section 8 */
@@ -97,6 +98,14 @@ static struct rpc_client *connect_each(
 	}
 	rp->first_ms = 0;
 	return c;
+}
+
+void nfs_connect_fewer(const char *server, unsigned made, unsigned wanted, const struct err *e)
+{
+	if (e->kind == ERR_NO_MEMLOCK)
+		log_warn("%s: only %u of %u connections come up: %s", server, made, wanted, e->msg);
+	else
+		log_info("%s: connection %u cannot be made now: %s", server, made + 1, e->msg);
 }
 
 struct rpc_client *nfs_connect(

@@ -16,6 +16,10 @@
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 
+/* Logs that a connection beside the first `made` of `wanted` cannot be made. Registered memory that
+ * is too small is a warning with both counts, since the user must mend that. */
+void nfs_connect_fewer(const char *server, unsigned made, unsigned wanted, const struct err *e);
+
 /* The port of NFS servers for a transport. */
 uint16_t nfs_usual_port(enum rpc_proto proto);
 /* The addresses of p->host, with the port of the mount, as nfs_address_find(). */

@@ -115,6 +115,7 @@ int nfs3_conn_first(struct nfs3_client *c, const struct nfs_mount_params *p, str
 		.answers = c->base.up && c->base.up->connection ? answers : NULL,
 		.ctx = conn,
 		.paths = p->nconnect > 1 ? &c->paths : NULL,
+		.conns = p->nconnect,
 	};
 	c->base.rpc = nfs_connect(p, &c->own, e);
 	made(conn, c->base.rpc, false);
@@ -149,8 +150,7 @@ void nfs3_conn_more(struct nfs3_client *c, unsigned wanted)
 				rpc_paths_join(&c->paths, rpc);
 			continue;
 		}
-		log_info("%s: connection %u cannot be made%s: %s", c->server, c->base.nrpcs + 1,
-			rp.later ? "" : " now", e.msg);
+		nfs_connect_fewer(c->server, c->base.nrpcs, wanted, &e);
 		if (rp.later)
 			return;
 		rp.later = true;

@@ -224,6 +224,7 @@ struct rpc_client_params {
 	uint32_t inline_size; /* bytes we receive inline, 1024..65536, offered by RFC 8797; 0: 4096
 			       */
 	uint32_t credits;     /* most calls under way, 0: 64 */
+	unsigned conns;	      /* connections to the server, which share registered memory; 0: one */
 	bool crc;	      /* iwarp */
 	/* reverse direction (RFC 8167): the callback program, or service NULL */
 	uint32_t cb_prog;
@@ -253,6 +254,7 @@ void rpc_client_stop(struct rpc_client *c);
 struct rpc_client *rpc_client_free(struct rpc_client *c);
 
 #define RPC_SERVER_MAX 340
+#define RPC_WHY_MAX    256
 
 struct rpc_client_info {
 	enum rpc_proto proto;
@@ -263,6 +265,7 @@ struct rpc_client_info {
 	uint32_t under_way;		   /* calls without an answer so far */
 	bool connected;
 	char server[RPC_SERVER_MAX]; /* "NAME ADDRESS:PORT", or without the name */
+	char why[RPC_WHY_MAX];	     /* not connected: why not, if known */
 };
 /* The server keeps the client's state for s seconds after a restart. On this connection and later
  * ones the client notices such a restart in time, as far as the transport has the means. Any

@@ -266,6 +266,7 @@ static void client_went_down(struct rpc_client *c)
 	atomic_store_explicit(&c->up, false, memory_order_relaxed);
 	mutex_lock(&c->table.lock);
 	c->xprt = NULL;
+	snprintf(c->why, sizeof(c->why), "%s", x->down_reason);
 	closing = c->closing;
 	x->give_port = c->p.same_port && !closing;
 	rpc_table_quiesce_locked(&c->table);
@@ -360,6 +361,9 @@ static void client_progress_down(struct rpc_client *c)
 	if (x)
 		return;
 	log_ctrl("server %s: %s", c->peer_name, c->connector.err.msg);
+	mutex_lock(&c->table.lock);
+	snprintf(c->why, sizeof(c->why), "%s", c->connector.err.msg);
+	mutex_unlock(&c->table.lock);
 	client_not_responding(c);
 }
 
@@ -563,6 +567,8 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 		out->inline_send = c->xprt->inline_send;
 		out->inline_recv = c->xprt->inline_recv;
 		out->credits = c->xprt->credits;
+	} else {
+		snprintf(out->why, sizeof(out->why), "%s", c->why);
 	}
 	mutex_unlock(&c->table.lock);
 }

@@ -28,8 +28,9 @@ struct rpc_client {
 	bool closing GUARDED_BY(table.lock);
 	bool redirected GUARDED_BY(table.lock); /* connections go to `to` from now on */
 	struct dial_addr to GUARDED_BY(table.lock);
-	bool moved GUARDED_BY(table.lock);	 /* p.peer is no address of peer_name any more */
-	unsigned lease_s GUARDED_BY(table.lock); /* rpc_client_lease(); 0: not told */
+	bool moved GUARDED_BY(table.lock); /* p.peer is no address of peer_name any more */
+	char why[RPC_WHY_MAX] GUARDED_BY(table.lock);	/* the last connection, or attempt, ended */
+	unsigned lease_s GUARDED_BY(table.lock);	/* rpc_client_lease(); 0: not told */
 	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
 	atomic_bool up;	       /* there is a connection; the progress thread's to change */
 	atomic_bool held_back; /* rpc_client_hold_back() */

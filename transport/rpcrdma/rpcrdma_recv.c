@@ -45,6 +45,8 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 
 int rpcrdma_recvs_init(struct rpcrdma_conn *c, struct err *e)
 {
+	bool scarce;
+
 	c->recvs = calloc(c->nrecvs, sizeof(*c->recvs));
 	c->zero = mem_buf_get(c->pool, 4);
 	if (!c->recvs || !c->zero)
@@ -58,11 +60,10 @@ int rpcrdma_recvs_init(struct rpcrdma_conn *c, struct err *e)
 	}
 	return 0;
 nomem:
-	err_set(e, ERR_INTERNAL, "no memory for %u receive buffers of %u bytes%s", c->nrecvs,
-		c->recv_size,
-		mem_pool_set_aside(c->pool, !c->requester) == SIZE_MAX
-			? ""
-			: ": raise RLIMIT_MEMLOCK (ulimit -l), or use iwarp or tcp");
+	scarce = mem_pool_set_aside(c->pool, 1) != SIZE_MAX;
+	err_set(e, scarce ? ERR_NO_MEMLOCK : ERR_INTERNAL,
+		"no memory for %u receive buffers of %u bytes%s", c->nrecvs, c->recv_size,
+		scarce ? ": raise RLIMIT_MEMLOCK (ulimit -l), or use iwarp or tcp" : "");
 	return -ENOMEM;
 }
 

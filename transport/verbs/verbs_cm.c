@@ -134,15 +134,16 @@ static int make_qp(struct verbs_conn *v, const struct prov_params *p, struct err
 	v->want_ird = at_most(v->want_ird, v->dom->attr.max_qp_rd_atom);
 	v->want_ord = at_most(v->want_ord, v->dom->attr.max_qp_init_rd_atom);
 	v->c.bulk_by_doors = v->dom->lean;
-	ret = verbs_bounces_new(v);
+	ret = verbs_bounces_new(v, p->conns);
 	if (ret)
-		err_set(e, ERR_INTERNAL, VERBS_NO_MEMLOCK, v->name,
+		err_set(e, ERR_NO_MEMLOCK, VERBS_NO_MEMLOCK, v->name,
 			ibv_get_device_name(v->id->verbs->device));
 	return ret;
 fail:
 	ret = errno ? -errno : -ENOMEM;
-	err_set(e, ERR_INTERNAL, "%s: no queue pair on %s: %s", v->name,
-		ibv_get_device_name(v->id->verbs->device), strerror(-ret));
+	err_set(e, ret == -ENOMEM ? ERR_NO_MEMLOCK : ERR_INTERNAL, "%s: no queue pair on %s: %s%s",
+		v->name, ibv_get_device_name(v->id->verbs->device), strerror(-ret),
+		ret == -ENOMEM ? VERBS_REMEDY : "");
 	return ret;
 }
 

@@ -208,9 +208,10 @@ int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active
 			"none",
 			LEAST / KIB, ibv_get_device_name(ctx->device), LEAST / KIB);
 	else if (ret)
-		err_set(e, ERR_INTERNAL, "memory cannot be registered with %s: %s%s",
+		err_set(e, ret == -ENOMEM ? ERR_NO_MEMLOCK : ERR_INTERNAL,
+			"memory cannot be registered with %s: %s%s",
 			ibv_get_device_name(ctx->device), strerror(-ret),
-			ret == -ENOMEM	? "; raise RLIMIT_MEMLOCK (ulimit -l)"
+			ret == -ENOMEM	? VERBS_REMEDY
 			: ret == -EBUSY ? "; it is registered with another device"
 					: "");
 	return ret;
@@ -230,9 +231,9 @@ void verbs_domain_put(struct verbs_domain *dom)
 	mutex_unlock(&domains_lock);
 }
 
-int verbs_bounces_new(struct verbs_conn *v) REQUIRES(v->lock)
+int verbs_bounces_new(struct verbs_conn *v, unsigned conns) REQUIRES(v->lock)
 {
-	size_t most = mem_pool_set_aside(v->dom->pool, !v->active) / 8 / VERBS_BOUNCE;
+	size_t most = mem_pool_set_aside(v->dom->pool, conns) / 8 / VERBS_BOUNCE;
 
 	if (most > VERBS_BOUNCES)
 		most = VERBS_BOUNCES;

@@ -8,6 +8,7 @@
 
 #include "transport/verbs/verbs_impl.h"
 
+#define VERBS_REMEDY "; raise RLIMIT_MEMLOCK (ulimit -l)"
 /* For the connection's name and the device's. */
 #define VERBS_NO_MEMLOCK                                                                           \
 	"%s: no more memory can be registered with %s: raise RLIMIT_MEMLOCK (ulimit -l), or "      \
@@ -22,8 +23,9 @@ uint32_t verbs_lkey(const struct mem_sge *sge);
 /* Registers memory for one request or door. NULL: the limit is reached, now or for the system. */
 struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access);
 void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr);
-/* Sets bounce buffers aside for verbs_io.c, if the domain is lean. 0 or -ENOMEM. */
-int verbs_bounces_new(struct verbs_conn *v) REQUIRES(v->lock);
+/* Sets bounce buffers aside for verbs_io.c, if the domain is lean, for one of conns connections. 0
+ * or -ENOMEM. */
+int verbs_bounces_new(struct verbs_conn *v, unsigned conns) REQUIRES(v->lock);
 void verbs_bounces_free(struct verbs_conn *v) REQUIRES(v->lock);
 
 #endif

@@ -109,6 +109,7 @@ int nfs4_conn_new(struct nfs4_server *srv, const struct nfs_mount_params *p, str
 		.answers = p->upcalls && p->upcalls->connection ? answers : NULL,
 		.ctx = &srv->conn[0],
 		.paths = srv->conns_wanted > 1 ? &srv->paths : NULL,
+		.conns = srv->conns_wanted,
 	};
 	count(&srv->conn[0], false);
 	rpc = nfs_connect(p, &srv->rp, e);
@@ -205,6 +206,7 @@ static struct rpc_client *probe(const struct nfs4_server *srv, const struct dial
 		.connect_ms = ms,
 		.rdma_versions = srv->rp.rdma_versions,
 		.inline_size = srv->rp.inline_size,
+		.conns = srv->rp.conns,
 		.crc = srv->rp.crc,
 	};
 

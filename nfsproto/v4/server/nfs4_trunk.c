@@ -22,6 +22,7 @@ struct trunk {
 	struct dial_addr a[DIAL_ADDRS_MAX + 1]; /* [0]: that of the first connection */
 	enum { GOOD, DEAD, FOREIGN } is[DIAL_ADDRS_MAX + 1];
 	unsigned n, dead;
+	unsigned wanted; /* connections */
 };
 
 static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -67,6 +68,13 @@ static const char *bind_to_session(struct nfs4_conn *conn, bool other, unsigned 
 	return s.status ? nfs4_status_name(s.status) : strerror(-rc);
 }
 
+static void all_dead(struct trunk *t)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->is[i] == GOOD)
+			t->is[i] = DEAD;
+}
+
 /* Makes one more connection, to address i. False: there is none, and t says why. */
 static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, unsigned ms)
 {
@@ -75,10 +83,11 @@ static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, uns
 	const char *why;
 
 	if (nfs4_conn_more(srv, &t->a[i], ms, &e)) {
-		log_info("%s: connection %td cannot be made now: %s", srv->name,
-			conn - srv->conn + 1, e.msg);
+		nfs_connect_fewer(srv->name, srv->nconns, t->wanted, &e);
 		t->is[i] = DEAD;
 		t->dead++;
+		if (e.kind == ERR_NO_MEMLOCK) /* no other address can do better now */
+			all_dead(t);
 		return false;
 	}
 	conn->other = i > 0;
@@ -107,7 +116,7 @@ static int next_address(const struct trunk *t, unsigned *at, int is)
 
 void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
-	unsigned ms = p->connect_ms < NFS_MORE_MS ? p->connect_ms : NFS_MORE_MS, at = 0, wanted;
+	unsigned ms = p->connect_ms < NFS_MORE_MS ? p->connect_ms : NFS_MORE_MS, at = 0;
 	struct err e = {.kind = ERR_NONE};
 	struct trunk t;
 	int i;
@@ -115,11 +124,11 @@ void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *
 	if (srv->conns_wanted <= 1)
 		return;
 	find_addresses(&t, srv, p);
-	wanted = p->nconnect > t.n ? p->nconnect : t.n;
-	while (srv->nconns + t.dead < wanted && (i = next_address(&t, &at, GOOD)) >= 0)
+	t.wanted = p->nconnect > t.n ? p->nconnect : t.n;
+	while (srv->nconns + t.dead < t.wanted && (i = next_address(&t, &at, GOOD)) >= 0)
 		connect_to(srv, &t, (unsigned)i, ms);
 	at = 0;
-	while (srv->nconns < wanted && (i = next_address(&t, &at, DEAD)) >= 0)
+	while (srv->nconns < t.wanted && (i = next_address(&t, &at, DEAD)) >= 0)
 		if (nfs4_conn_later(srv, &t.a[i], i > 0, false, &e))
 			return;
 }

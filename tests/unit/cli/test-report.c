@@ -56,6 +56,8 @@ static void fill_server(struct report_path *p)
 {
 	memset(p->server, '%', sizeof(p->server) - 1); /* three bytes each */
 	p->server[sizeof(p->server) - 1] = 0;
+	memset(p->why, '%', sizeof(p->why) - 1);
+	p->why[sizeof(p->why) - 1] = 0;
 }
 
 static void fill(struct report *r)
@@ -137,7 +139,7 @@ static void an_operation(void **state)
 
 static void a_connection(void **state)
 {
-	char line[] = "connection 1 2 3 4 5 6 7 8 9 10 11 a%20b of-a-later-version";
+	char line[] = "connection 1 2 3 4 5 6 7 8 9 10 11 a%20b too%20small of-a-later-version";
 
 	report_clear(&b);
 	assert_true(report_read(&b, line));
@@ -145,6 +147,7 @@ static void a_connection(void **state)
 	for (unsigned i = 0; i < REPORT_PATH_NUMBERS; i++)
 		assert_int_equal(b.path[0].number[i], i + 1);
 	assert_string_equal(b.path[0].server, "a b");
+	assert_string_equal(b.path[0].why, "too small");
 	for (unsigned i = 1; i <= REPORT_PATHS; i++) {
 		char more[] = "connection 0 0 0 0 0 0 0 0 0 0 0";
 

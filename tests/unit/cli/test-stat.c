@@ -62,6 +62,7 @@ static void two_connections(void)
 	two[REPORT_PATH_CALLS] = 4;
 	two[REPORT_PATH_PULLED_UP] = 2048;
 	strcpy(report.path[0].server, "data.example 192.0.2.1:2049");
+	strcpy(report.path[1].why, "no more memory");
 }
 
 static void one_connection_is_not_listed(void **state)
@@ -84,7 +85,8 @@ static void several_connections_are_a_table(void **state)
 	    "1  up               1.2k       0       0      64         0          0       0       0"
 	    "       0         0  data.example 192.0.2.1:2049\n"
 	    "2  lost                4       0       0       0         0          0       0       0"
-	    "       0      2.0K\n");
+	    "       0      2.0K\n"
+	    "   no more memory\n");
 	has("\nserver  1 of 2 connections up; 1.2k calls, ");
 }
 
@@ -98,7 +100,7 @@ static void several_connections_are_an_array(void **state)
 	    "\"copied_bytes\":0,\"exposed_bytes\":0,\"pulled_up_bytes\":0,"
 	    "\"server\":\"data.example 192.0.2.1:2049\"},"
 	    "{\"up\":0,\"calls\":4,");
-	has("\"pulled_up_bytes\":2048}],\"requests\":{");
+	has("\"pulled_up_bytes\":2048,\"why\":\"no more memory\"}],\"requests\":{");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

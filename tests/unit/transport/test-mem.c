@@ -218,11 +218,10 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	struct mem_buf *b[65], *big[2];
 	struct mem_stats st;
 
-	assert_true(
-		mem_pool_set_aside(pool, false) == SIZE_MAX && mem_pool_rpc_most(pool) == SIZE_MAX);
+	assert_true(mem_pool_set_aside(pool, 1) == SIZE_MAX && mem_pool_rpc_most(pool) == SIZE_MAX);
 	assert_int_equal(mem_pool_attach(pool, &r), 0);
-	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
-	assert_int_equal(mem_pool_set_aside(pool, true), 64 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, 1), 128 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, 0), 64 * 1024);
 	assert_int_equal(mem_pool_rpc_most(pool), 384 * 1024);
 	assert_int_equal(mem_pool_limit(pool), 2 * MIB);
 	for (int i = 0; i < 2; i++) {
@@ -238,13 +237,13 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 		assert_ptr_equal(b[i]->slab->reg, &d);
 	}
 	assert_null(mem_buf_get_registered(pool, 4096));
-	assert_int_equal(mem_pool_set_aside(pool, false), 0);
+	assert_int_equal(mem_pool_set_aside(pool, 1), 0);
 	mem_pool_stats(pool, &st);
 	assert_int_equal(st.slab_bytes, 2 * MIB + 256 * 1024);
 	assert_int_equal(st.used_bytes, 2 * MIB + 256 * 1024);
 	for (int i = 0; i < 32; i++)
 		mem_buf_unref(b[i]);
-	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, 1), 128 * 1024);
 	/* nor is registered memory used for data that need not be registered */
 	assert_null(mem_buf_get(pool, 4096));
 	mem_buf_unref(big[0]);
@@ -258,7 +257,7 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	mem_pool_trim(pool);
 	assert_int_equal(d.registered, 0);
 	mem_pool_detach(pool);
-	assert_true(mem_pool_set_aside(pool, false) == SIZE_MAX);
+	assert_true(mem_pool_set_aside(pool, 1) == SIZE_MAX);
 	mem_pool_free(pool);
 }
 

@@ -31,6 +31,7 @@
 #include "transport/rpcrdma/rpcrdma_progress.h"
 #include "transport/rpcrdma/rpcrdma_read.h"
 #include "transport/rpcrdma/rpcrdma_recv.h"
+#include "transport/rpcrdma/setup/rpcrdma_fit.h"
 #include "transport/rpcrdma/setup/rpcrdma_versions.h"
 #include "transport/rpcrdma/v2/v2_ops.h"
 
@@ -38,7 +39,6 @@
 #define PRIV_LEN RPCRDMA_PRIV_LEN
 
 #define ESTABLISH_MS 10000
-#define RECVS_LEAST  6 /* receives of a connection, however little memory can be registered */
 
 static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 {
@@ -162,30 +162,40 @@ static uint32_t receive_size(const struct setup *s)
 	return rpcrdma_dialect_has_legacy(s->dialects) ? size + 1024 : size;
 }
 
-/* Where little memory can be registered, a connection has fewer receives, and so fewer credits.
- * With very few the connection speaks version 1, if allowed: version 1 needs receives only for
- * calls and replies.
- */
+/* May the connection speak version 1, and nothing else? */
+static bool may_speak_v1(const struct setup *s)
+{
+	const struct rpcrdma_dialect *d = rpcrdma_dialect_find(s->dialects, 1, 1);
+
+	return d && !d->legacy;
+}
+
+/* Fits the connection into the memory that can be registered. Called before open(), so that the
+ * device's queues become no larger than needed, and after, since only then the device is known, and
+ * its provider has set memory aside. */
 static void setup_shrink(struct setup *s)
 {
-	size_t most = mem_pool_set_aside(s->pool, !s->requester) / receive_size(s);
-	unsigned sends = rpcrdma_dialect_sends(s->dialects), n = s->params.recv_depth, more;
+	struct rpcrdma_fit f = {
+		.recvs = s->params.recv_depth,
+		.credits = s->credits,
+		.reverse = s->reverse,
+		.batch = s->batch,
+		.v1 = may_speak_v1(s) && !s->dialects[1],
+	};
+	size_t most = mem_pool_set_aside(s->pool, s->params.conns) / receive_size(s);
 
-	if (most >= n)
+	if (!rpcrdma_fit(&f, most, rpcrdma_dialect_sends(s->dialects), may_speak_v1(s)))
 		return;
-	n = most < RECVS_LEAST ? RECVS_LEAST : (unsigned)most;
-	s->reverse = clamp(n / 6, 0, 2, RPCRDMA_REVERSE_CREDITS);
-	s->batch = clamp(n / 6, 0, 1, RPCRDMA_BATCH);
-	more = 2 * RPCRDMA_ROOM_MAX + s->batch;
-	if (n < more + 2 * s->reverse * sends && s->shy) {
+	s->params.recv_depth = f.recvs;
+	if (s->requester)
+		s->params.send_depth = f.recvs;
+	s->credits = f.credits;
+	s->reverse = f.reverse;
+	s->batch = f.batch;
+	if (f.v1)
 		s->dialects = rpcrdma_table(RPC_RDMA_V1);
-		sends = 1;
-		more = s->batch;
-	}
-	more = n > more ? (n - more) / sends : 1;
-	s->credits = clamp(more > s->reverse ? more - s->reverse : 1, 0, 1, s->credits);
-	s->params.recv_depth = n;
-	log_ctrl("%u receives and %u credits, for more memory cannot be registered", n, s->credits);
+	log_ctrl("%u receives and %u credits, for more memory cannot be registered", f.recvs,
+		f.credits);
 }
 
 /* Makes a connection on pc, before the hand-shake. The connection owns pc, also after a failure. */
@@ -368,9 +378,11 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 	struct setup s;
 
 	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->rdma_versions, p->crc, true);
+	s.params.conns = p->conns ? p->conns : 1;
 	s.params.abort_fd = up->abort_fd > 0 ? up->abort_fd : 0;
 	s.params.choice = p->choice;
 	s.params.nchoice = p->nchoice;
+	setup_shrink(&s);
 	if (prov->open((const struct sockaddr *)&p->peer, p->peer_len, &s.params,
 		    (int)p->connect_ms, &pc, e))
 		return NULL;
