@@ -27,9 +27,11 @@ enum err_kind {
 	ERR_NO_MEMLOCK,	 /* no more memory may be registered with the RDMA device */
 };
 
+#define ERR_MSG_MAX 400
+
 struct err {
 	enum err_kind kind;
-	char msg[400];
+	char msg[ERR_MSG_MAX];
 };
 
 /* Sets *e (ignored when NULL); msg is one sentence, printf format. The first error set stays: a

@@ -254,7 +254,7 @@ void rpc_client_stop(struct rpc_client *c);
 struct rpc_client *rpc_client_free(struct rpc_client *c);
 
 #define RPC_SERVER_MAX 340
-#define RPC_WHY_MAX    256
+#define RPC_WHY_MAX    ERR_MSG_MAX
 
 struct rpc_client_info {
 	enum rpc_proto proto;
