@@ -17,13 +17,13 @@
 
 /* The inode of rec, which is in p, with a reference, if its attributes are known and believed, and
  * no older than rec; else NULL. */
-static struct inode *known(struct fs *fs, const struct page *p, const struct record *rec,
+static struct inode *known(struct fs *fs, const struct page *p, const struct listing_entry *rec,
 	struct nfs_attr *attr, uint64_t *asked)
 {
 	struct nfs_fh fh;
 	struct inode *ino;
 
-	if (!record_fh(rec, &fh))
+	if (!listing_entry_fh(rec, &fh))
 		return NULL;
 	ino = inode_find(fs->inodes, &fh);
 	if (ino && entry_known_attr(fs, ino, &rec->attr, p->asked, attr, asked))
@@ -49,13 +49,13 @@ static pid_t tid_of(const struct dirents *out)
 /* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;
  * else NULL. */
 static struct inode *believe(
-	struct dirents *out, const struct page *p, const struct record *rec, uint64_t now)
+	struct dirents *out, const struct page *p, const struct listing_entry *rec, uint64_t now)
 {
 	struct fs *fs = out->fs;
 	struct nfs_fh fh;
 	struct inode *ino;
 
-	if (!record_fh(rec, &fh) || !is_young(fs, clock_age(now, p->asked)))
+	if (!listing_entry_fh(rec, &fh) || !is_young(fs, clock_age(now, p->asked)))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
 	if (atomic_load_explicit(&out->dir->attrs.touched, memory_order_relaxed) >= p->asked)
@@ -88,8 +88,8 @@ bool dirents_put(
 
 /* The entry of rec with attributes, if the kernel may believe any; else NULL. The inode then has a
  * lookup for the kernel. */
-static struct inode *fill(struct dirents *out, const struct page *p, const struct record *rec,
-	uint64_t now, struct fuse_entry_param *e)
+static struct inode *fill(struct dirents *out, const struct page *p,
+	const struct listing_entry *rec, uint64_t now, struct fuse_entry_param *e)
 {
 	struct fs *fs = out->fs;
 	struct inode *dir = out->dir;
@@ -126,7 +126,7 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 }
 
 bool dirents_put_record(
-	struct dirents *out, const struct page *p, const struct record *rec, uint64_t now)
+	struct dirents *out, const struct page *p, const struct listing_entry *rec, uint64_t now)
 {
 	struct fuse_entry_param e = {0};
 	struct inode *ino = NULL;
@@ -167,7 +167,7 @@ bool dirents_have_attr(struct fs *fs, const struct listing *l)
 	if (is_young(fs, clock_age(clock_ns(), l->asked)))
 		return true;
 	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
-		const struct record *rec = (struct record *)(p->mem + pos);
+		const struct listing_entry *rec = (struct listing_entry *)(p->mem + pos);
 		struct inode *ino = known(fs, p, rec, &attr, &asked);
 
 		good += ino != NULL;

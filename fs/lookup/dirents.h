@@ -43,7 +43,7 @@ bool dirents_put(
 	struct dirents *out, const char *name, uint64_t off, const struct fuse_entry_param *e);
 /* Adds the entry of rec, which is in p. The caller holds the lock of the listing. */
 bool dirents_put_record(
-	struct dirents *out, const struct page *p, const struct record *rec, uint64_t now);
+	struct dirents *out, const struct page *p, const struct listing_entry *rec, uint64_t now);
 /* The kernel has not taken the answer, nor its lookups. */
 void dirents_untaken(struct dirents *out);
 

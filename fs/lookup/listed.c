@@ -27,12 +27,12 @@ struct listed {
 
 /* --- finding a name --------------------------------------------------------------------------- */
 
-static struct record *record_at(const struct page *p, size_t pos)
+static struct listing_entry *entry_at(const struct page *p, size_t pos)
 {
-	return (struct record *)(p->mem + pos);
+	return (struct listing_entry *)(p->mem + pos);
 }
 
-static struct record **chain_of(const struct listing *l, const char *name, size_t len)
+static struct listing_entry **chain_of(const struct listing *l, const char *name, size_t len)
 	REQUIRES(l->lock)
 {
 	return &l->chains[hash_bytes(l->seed, name, len) & (l->nchains - 1)];
@@ -40,9 +40,9 @@ static struct record **chain_of(const struct listing *l, const char *name, size_
 
 static void index_page_locked(struct listing *l, const struct page *p) REQUIRES(l->lock)
 {
-	for (size_t pos = 0; pos < p->len; pos += record_at(p, pos)->len) {
-		struct record *rec = record_at(p, pos);
-		struct record **chain = chain_of(l, rec->text + rec->fhlen, rec->namelen);
+	for (size_t pos = 0; pos < p->len; pos += entry_at(p, pos)->len) {
+		struct listing_entry *rec = entry_at(p, pos);
+		struct listing_entry **chain = chain_of(l, rec->text + rec->fhlen, rec->namelen);
 
 		rec->page = p;
 		rec->next = *chain;
@@ -66,7 +66,7 @@ static void index_locked(struct listing *l) REQUIRES(l->lock)
 		chains *= 2;
 	if (chains > l->nchains) {
 		listing_unindex_locked(l);
-		l->chains = calloc(chains, sizeof(struct record *));
+		l->chains = calloc(chains, sizeof(struct listing_entry *));
 		l->nchains = chains;
 		p = TAILQ_FIRST(&l->pages);
 	}
@@ -76,10 +76,11 @@ static void index_locked(struct listing *l) REQUIRES(l->lock)
 		l->nchains = 0;
 }
 
-static const struct record *find_locked(struct listing *l, const char *name) REQUIRES(l->lock)
+static const struct listing_entry *find_locked(struct listing *l, const char *name)
+	REQUIRES(l->lock)
 {
 	size_t len = strlen(name);
-	const struct record *rec;
+	const struct listing_entry *rec;
 
 	index_locked(l);
 	if (!l->chains)
@@ -93,12 +94,12 @@ static const struct record *find_locked(struct listing *l, const char *name) REQ
 /* Finds the entry of name in l. False: none, or one without attributes. */
 static bool find(struct listing *l, const char *name, struct listed *out)
 {
-	const struct record *rec;
+	const struct listing_entry *rec;
 	bool found;
 
 	mutex_lock(&l->lock);
 	rec = find_locked(l, name);
-	found = rec && record_fh(rec, &out->fh);
+	found = rec && listing_entry_fh(rec, &out->fh);
 	if (found) {
 		out->attr = rec->attr;
 		out->asked = rec->page->asked;

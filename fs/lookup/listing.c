@@ -273,8 +273,8 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 	struct request *r = request_of(op);
 	struct page *p = list_of(r)->page;
 	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
-	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
-	struct record *rec;
+	size_t len = (sizeof(struct listing_entry) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
+	struct listing_entry *rec;
 
 	if (p->cap - p->len < len) {
 		size_t cap = p->cap ? p->cap * 2 : 8192;
@@ -287,7 +287,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 		p->mem = mem;
 		p->cap = cap;
 	}
-	rec = (struct record *)(p->mem + p->len);
+	rec = (struct listing_entry *)(p->mem + p->len);
 	rec->cookie = ent->cookie;
 	rec->number = entry_number(r, ent);
 	rec->len = len;
@@ -355,7 +355,7 @@ static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *
 	bool goes_on = l->token != 0;
 
 	for (size_t pos = 0; goes_on && pos < p->len;) {
-		const struct record *rec = (struct record *)(p->mem + pos);
+		const struct listing_entry *rec = (struct listing_entry *)(p->mem + pos);
 
 		goes_on = names_listed(
 			fs->names, dir, l->token, rec->text + rec->fhlen, rec->namelen);

@@ -43,11 +43,11 @@
 
 struct page;
 
-struct record {
-	uint64_t cookie, number; /* of the inode, as stat(2) shows it */
-	struct record *next;	 /* in a chain of the listing, once indexed; page too */
+struct listing_entry {
+	uint64_t cookie, number;    /* of the inode, as stat(2) shows it */
+	struct listing_entry *next; /* in a chain of the listing, once indexed; page too */
 	const struct page *page;
-	uint32_t len;		 /* of the record with its text, a multiple of 8 */
+	uint32_t len;		 /* of the entry with its text, a multiple of 8 */
 	uint16_t namelen, fhlen; /* fhlen 0: no attributes */
 	uint16_t server;	 /* of the handle */
 	struct nfs_attr attr;
@@ -55,7 +55,7 @@ struct record {
 };
 
 /* The handle of rec. False: the server has told none. */
-static inline bool record_fh(const struct record *rec, struct nfs_fh *fh)
+static inline bool listing_entry_fh(const struct listing_entry *rec, struct nfs_fh *fh)
 {
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
 		return false;
@@ -117,7 +117,7 @@ struct listing {
 	unsigned count GUARDED_BY(lock);  /* number of entries in all answers */
 	/* listed.c: the records of the pages up to `indexed`, by hash of the name; NULL: no
 	 * index */
-	struct record **chains GUARDED_BY(lock);
+	struct listing_entry **chains GUARDED_BY(lock);
 	/* nchains 0 or a power of two */
 	uint32_t nchains GUARDED_BY(lock), nrecords GUARDED_BY(lock);
 	const struct page *indexed GUARDED_BY(lock);

@@ -9,9 +9,6 @@
 
 #include "fs/known/fs.h"
 #include "fs/kernel/request.h"
-#include "transport/err.h"
-#include "transport/ledger.h"
-#include "transport/rpc/xdr.h"
 
 /* The operations, by the members of struct fuse_lowlevel_ops: `lookup` is ops_lookup(). */
 #define FS_OPS(OP)                                                                                 \
@@ -71,15 +68,6 @@ FS_OPS(DECLARE)
 /* The table of the operations; userdata is a struct fs. Lock operations are left out where the
  * kernel must keep the locks. */
 struct fuse_lowlevel_ops ops_table(const struct fs *fs);
-/* Open directories for a successor (record.h). put: no request is under way. get: fs has the inodes
- * of the record, and fs->handle_numbers have room; on failure x is bad; false: no memory. */
-void ops_dir_put_record(struct fs *fs, struct xdr_out *x);
-bool ops_dir_get_record(struct fs *fs, struct xdr_in *x);
-/* Open directories of a daemon that was killed, from their notes (ledger.h): a directory is noted
- * before the kernel is told of it, and again when a reader gets cookies with another verifier. fs
- * has the inodes of that daemon, and fs->handle_numbers have room. 0, or -1 with *e set: a note is
- * damaged, or no memory. Before requests are served. */
-int ops_dirs_former(struct fs *fs, const struct former *former, struct err *e);
 /* Goes on with requests that are GONE (request.h) and wait for another event than the server's
  * answer. Called by the main thread, with no lock held. */
 void ops_end_gone(struct fs *fs);

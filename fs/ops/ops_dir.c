@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/known/inode_record.h"
+#include "fs/lookup/dir.h"
 #include "fs/lookup/dirents.h"
 #include "fs/lookup/entry.h"
 #include "fs/lookup/listing.h"
 #include "fs/ops/ops.h"
-#include "nfsproto/common/nfs_record.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
 
@@ -34,84 +33,7 @@ static struct opendir_state *opendir_of(const struct request *r)
 }
 
 /* how long a listing begun at the open may serve the first read */
-#define FRESH_NS      1000000000u
-#define COOKIE_DOT    1u
-#define COOKIE_DOTDOT 2u
-#define DIR_BYTES     40u		       /* the least that a directory takes in a record */
-#define NOTE_MAX      (64 + 4u * RPC_MAX_GIDS) /* bytes of a note */
-
-struct dir {
-	struct handle handle; /* first */
-	struct fs *fs;
-	struct inode *inode; /* a reference */
-	struct rpc_cred cred;
-	bool may_search; /* the opener may look names up in the directory */
-	struct mutex lock;
-	struct listing *listing GUARDED_BY(lock); /* NULL: nothing has been read */
-	/* when the listing was begun, if at the open and not read yet; else 0 */
-	uint64_t fresh GUARDED_BY(lock);
-	/* valid while listing->change is `change`: the place after cookie pos_after is pos in page;
-	 * page NULL: not known */
-	const struct page *page GUARDED_BY(lock);
-	size_t pos GUARDED_BY(lock);
-	uint64_t pos_after GUARDED_BY(lock);
-	unsigned change GUARDED_BY(lock);
-	uint64_t request;		   /* request_number() of the OPENDIR; constant */
-	struct note note GUARDED_BY(lock); /* for a successor */
-	uint8_t noted_verf[NFS_VERF_SIZE] GUARDED_BY(lock); /* in the note */
-};
-
-static struct dir *dir_of(struct fs *fs, const struct fuse_file_info *fi)
-{
-	return (struct dir *)fs_handle(fs, fi->fh);
-}
-
-static void dir_free(struct handle *h)
-{
-	struct dir *d = (struct dir *)h;
-
-	mutex_alone(&d->lock); /* the kernel has released d */
-	ledger_drop(d->fs->ledger, &d->note);
-	mutex_destroy(&d->lock);
-	listing_unref(d->fs, d->inode, d->listing);
-	inode_unref(d->inode);
-	free(d);
-}
-
-static void put_dir(const struct dir *d, struct xdr_out *x)
-{
-	xdr_put_u64(x, d->handle.number);
-	xdr_put_u64(x, d->inode->id);
-	xdr_put_bool(x, d->may_search);
-	nfs_record_put_cred(x, &d->cred);
-}
-
-/* Makes the note of d (ledger.h): as in a record. verf: of the cookies that the reader has; NULL:
- * the reader has none. */
-static void note_dir_locked(struct dir *d, const uint8_t *verf) REQUIRES(d->lock)
-{
-	uint8_t bytes[NOTE_MAX];
-	struct xdr_out x;
-
-	xdr_out_init(&x, bytes, sizeof(bytes));
-	put_dir(d, &x);
-	xdr_put_u64(&x, d->request);
-	xdr_put_bool(&x, verf);
-	if (verf)
-		xdr_put_fixed(&x, verf, NFS_VERF_SIZE);
-	if (xdr_out_ok(&x))
-		ledger_put(d->fs->ledger, &d->note, NOTE_DIR, bytes, x.len);
-	else
-		ledger_give_up(d->fs->ledger);
-	memcpy(d->noted_verf, verf ? verf : (uint8_t[NFS_VERF_SIZE]){0}, NFS_VERF_SIZE);
-}
-
-/* The reader is about to get cookies of l, which count with the verifier of l. */
-static void note_cookies_locked(struct dir *d, const struct listing *l) REQUIRES(d->lock, l->lock)
-{
-	if (d->fs->ledger && memcmp(d->noted_verf, l->verf, NFS_VERF_SIZE) != 0)
-		note_dir_locked(d, l->verf);
-}
+#define FRESH_NS 1000000000u
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -119,22 +41,6 @@ static void opendir_fail(struct request *r, int error)
 {
 	listing_unref(r->fs, r->inode, opendir_of(r)->listing);
 	request_end(r, error);
-}
-
-static struct dir *dir_new(
-	struct fs *fs, struct inode *ino, const struct rpc_cred *cred, bool may_search)
-{
-	struct dir *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	mutex_init(&d->lock);
-	d->fs = fs;
-	d->inode = inode_ref(ino);
-	d->cred = *cred;
-	d->may_search = may_search;
-	fs_add_handle(fs, &d->handle, ino, dir_free);
-	return d;
 }
 
 static void opendir_reply(struct request *r, bool may_search)
@@ -153,13 +59,12 @@ static void opendir_reply(struct request *r, bool may_search)
 	d->listing = opendir_of(r)->listing;
 	d->fresh = d->listing ? r->born : 0;
 	if (fs->ledger)
-		note_dir_locked(d, NULL);
+		dir_note_locked(d, NULL);
 	fi.fh = d->handle.number;
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi)) {
-		fs_drop_handle(fs, &d->handle);
-		dir_free(&d->handle);
+		dir_close(d);
 	}
 }
 
@@ -195,35 +100,19 @@ static struct listing *opendir_lists(struct request *r)
 	return listing_unref(r->fs, r->inode, l);
 }
 
-/* The kernel sends r again, and so does not know the directory that r has opened before. */
-static void drop_again(struct request *r)
-{
-	struct dir *d = NULL;
-	struct handle *h;
-
-	mutex_lock(&r->fs->handles_lock);
-	LIST_FOREACH (h, &r->fs->handles, link)
-		if (h->free == dir_free && ((struct dir *)h)->request == request_number(r))
-			d = (struct dir *)h;
-	mutex_unlock(&r->fs->handles_lock);
-	if (!d)
-		return;
-	fs_drop_handle(r->fs, &d->handle);
-	dir_free(&d->handle);
-}
-
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
 	struct request *beside = NULL;
 	uint32_t allowed;
+	struct dir *d;
 
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	if (request_is_again(r))
-		drop_again(r);
+	if (request_is_again(r) && (d = dir_opened_by(fs, request_number(r))))
+		dir_close(d);		    /* the kernel does not know d */
 	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
 		opendir_reply(r, true);
 		return;
@@ -250,8 +139,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, 0);
 		return;
 	}
-	fs_drop_handle(fs_of(req), &d->handle);
-	dir_free(&d->handle);
+	dir_close(d);
 	fuse_reply_err(req, 0);
 }
 
@@ -279,7 +167,7 @@ static void put_pages_locked(struct dirents *out, struct dir *d) REQUIRES(d->loc
 
 	for (const struct page *p = d->page;; p = TAILQ_NEXT(p, link), d->page = p, d->pos = 0) {
 		while (d->pos < p->len) {
-			const struct record *rec = (struct record *)(p->mem + d->pos);
+			const struct listing_entry *rec = (struct listing_entry *)(p->mem + d->pos);
 
 			if (!dirents_put_record(out, p, rec, now))
 				return;
@@ -317,7 +205,7 @@ static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 		if (p->after == cookie)
 			return true;
 		for (d->pos = 0; d->pos < p->len;) {
-			const struct record *rec = (struct record *)(p->mem + d->pos);
+			const struct listing_entry *rec = (struct listing_entry *)(p->mem + d->pos);
 
 			d->pos += rec->len;
 			if (rec->cookie == cookie)
@@ -514,7 +402,7 @@ static void list_on(struct request *r)
 	}
 	mutex_alone(&l->lock); /* listing_for_locked() has taken the lock */
 	if (place == THERE) {
-		note_cookies_locked(d, l);
+		dir_note_cookies_locked(d, l);
 		serve_locked(r, &out);
 		ahead = !TAILQ_NEXT(d->page, link) && !l->eof;
 	}
@@ -576,129 +464,4 @@ void ops_readdirplus(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	list(req, size, off, fi, true);
-}
-
-/* --- for a successor -------------------------------------------------------------------------- */
-
-/* The place of a reader is a cookie of the server's, and the cookie counts with the verifier of its
- * listing. */
-static void put_verifier(struct dir *d, struct xdr_out *x)
-{
-	struct listing *l;
-
-	mutex_lock(&d->lock);
-	l = d->listing;
-	xdr_put_bool(x, l);
-	if (l) {
-		mutex_lock(&l->lock);
-		xdr_put_fixed(x, l->verf, sizeof(l->verf));
-		mutex_unlock(&l->lock);
-	}
-	mutex_unlock(&d->lock);
-}
-
-void ops_dir_put_record(struct fs *fs, struct xdr_out *x)
-{
-	size_t count = xdr_skip_u32(x);
-	struct handle *h;
-	uint32_t n = 0;
-
-	mutex_lock(&fs->handles_lock);
-	LIST_FOREACH (h, &fs->handles, link) {
-		struct dir *d = (struct dir *)h;
-
-		if (h->free != dir_free)
-			continue;
-		put_dir(d, x);
-		put_verifier(d, x);
-		n++;
-	}
-	mutex_unlock(&fs->handles_lock);
-	xdr_patch_u32(x, count, n);
-}
-
-/* A listing without entries has the verifier, for the listing that begins at the reader's place. */
-static bool get_verifier(struct dir *d, struct xdr_in *x)
-{
-	struct listing *l;
-
-	if (!xdr_get_bool(x))
-		return true;
-	l = listing_new(&d->cred, COOKIE_DOT, NULL);
-	if (!l)
-		return false;
-	mutex_alone(&l->lock); /* no request is served yet */
-	mutex_alone(&d->lock);
-	xdr_get_fixed(x, l->verf, sizeof(l->verf));
-	d->listing = l;
-	return true;
-}
-
-/* The note of d in the ledger of this daemon. */
-static void note_again_locked(struct dir *d) REQUIRES(d->lock)
-{
-	struct listing *l = d->listing;
-
-	if (!d->fs->ledger)
-		return;
-	if (l) {
-		mutex_lock(&l->lock);
-		note_dir_locked(d, l->verf);
-		mutex_unlock(&l->lock);
-	} else {
-		note_dir_locked(d, NULL);
-	}
-}
-
-/* noted: of a note, not of a record. NULL: no memory, unless x is bad. */
-static struct dir *get_dir(struct fs *fs, bool noted, struct xdr_in *x)
-{
-	uint64_t number = xdr_get_u64(x);
-	struct inode *ino = inode_get_id(fs->inodes, x);
-	bool may_search = xdr_get_bool(x);
-	struct rpc_cred cred;
-	uint64_t request = 0;
-	struct dir *d;
-
-	nfs_record_get_cred(x, &cred);
-	if (noted)
-		request = xdr_get_u64(x);
-	d = xdr_in_ok(x) ? dir_new(fs, ino, &cred, may_search) : NULL;
-	if (!d || !get_verifier(d, x))
-		return NULL;
-	d->request = request;
-	if (!fs_rename_handle(fs, &d->handle, number))
-		xdr_in_fail(x);
-	return d;
-}
-
-bool ops_dir_get_record(struct fs *fs, struct xdr_in *x)
-{
-	uint32_t n = xdr_get_count(x, UINT32_MAX, DIR_BYTES);
-
-	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++)
-		if (!get_dir(fs, false, x))
-			return !xdr_in_ok(x);
-	return true;
-}
-
-int ops_dirs_former(struct fs *fs, const struct former *former, struct err *e)
-{
-	for (uint32_t i = 0; i < former_count(former, NOTE_DIR); i++) {
-		struct xdr_in x;
-		struct dir *d;
-		uint32_t len;
-		const void *data = former_note(former, NOTE_DIR, i, &len);
-
-		xdr_in_init(&x, data, len);
-		d = get_dir(fs, true, &x);
-		if (!d || !xdr_in_done(&x))
-			return err_set(e, ERR_INTERNAL,
-				"a note of the former daemon's directories is damaged, or there is "
-				"no memory");
-		mutex_lock(&d->lock);
-		note_again_locked(d);
-		mutex_unlock(&d->lock);
-	}
-	return 0;
 }

@@ -19,7 +19,7 @@
 #include "fs/kernel/underway.h"
 #include "fs/known/file.h"
 #include "fs/known/inode_former.h"
-#include "fs/ops/ops.h"
+#include "fs/lookup/dir.h"
 #include "transport/log.h"
 
 /* --- the note of the mount -------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ int fs_former_restore(struct fs *fs, const struct former *f, struct err *e)
 	if (inode_table_former(fs->inodes, told.run + 1, f, e) || underway_former(fs, f, e) ||
 		again_former(fs, f, e) || open_notes_former(fs, f, e) || files_former(fs, f, e) ||
 		lockers_former(fs, f, e) || silly_former(fs, told.tag, f, e) ||
-		ops_dirs_former(fs, f, e) || take_data(fs, f, e))
+		dirs_former(fs, f, e) || take_data(fs, f, e))
 		return -1;
 	inode_table_settle_all(fs->inodes);
 	former_keep_note(fs);

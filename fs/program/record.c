@@ -18,7 +18,7 @@
 #include "fs/kernel/again.h"
 #include "fs/known/inode_record.h"
 #include "fs/known/names_record.h"
-#include "fs/ops/ops.h"
+#include "fs/lookup/dir.h"
 #include "transport/rpc/fields.h"
 
 #define MAGIC	    0x726e6673u	       /* "rnfs" */
@@ -108,7 +108,7 @@ static void put_all(struct fs *fs, const struct record_head *head, struct xdr_ou
 	names_put_record(fs->names, x);
 	silly_put_record(fs, forgotten, nforgotten, x);
 	files_put_record(fs, file, n, x);
-	ops_dir_put_record(fs, x);
+	dirs_put_record(fs, x);
 	notifier_put_record(fs->notifier, x);
 	again_put_record(fs, x);
 out:
@@ -255,7 +255,7 @@ static bool get_rest(struct record *r, struct fs *fs, struct xdr_in *x)
 	return numbers_init(&fs->handle_numbers, r->head.run, handles) &&
 	       inode_table_get_record(fs->inodes, r->head.run, x) &&
 	       names_get_record(fs->names, fs->inodes, x) && silly_get_record(fs, x) &&
-	       files_get_record(fs, r->nfs.open, r->nfs.nopens, x) && ops_dir_get_record(fs, x) &&
+	       files_get_record(fs, r->nfs.open, r->nfs.nopens, x) && dirs_get_record(fs, x) &&
 	       notifier_get_record(fs->notifier, x) && again_get_record(fs, x);
 }
 
