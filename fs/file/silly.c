@@ -315,6 +315,7 @@ void silly_drop_all(struct fs *fs)
 	struct silly *s;
 	unsigned n;
 
+	silly_settle(fs);
 	while ((ino = inode_next_silly(fs->inodes, &s))) {
 		silly_remove(fs, s, NULL);
 		inode_unref(ino);
