@@ -46,7 +46,7 @@ struct dir *dir_new(struct fs *fs, struct inode *ino, const struct rpc_cred *cre
 	return d;
 }
 
-void dir_close(struct dir *d)
+void dir_release(struct dir *d)
 {
 	fs_drop_handle(d->fs, &d->handle);
 	dir_free(&d->handle);

@@ -46,7 +46,7 @@ static inline struct dir *dir_of(struct fs *fs, const struct fuse_file_info *fi)
 /* Opens ino, with a handle. cred: the opener's. NULL when out of memory. Any thread. */
 struct dir *dir_new(struct fs *fs, struct inode *ino, const struct rpc_cred *cred, bool may_search);
 /* Frees d and its handle: the kernel does not know d, or not any more. */
-void dir_close(struct dir *d);
+void dir_release(struct dir *d);
 /* The directory that the OPENDIR with that request_number() has opened; NULL: none. */
 struct dir *dir_opened_by(struct fs *fs, uint64_t number);
 

@@ -64,7 +64,7 @@ static void opendir_reply(struct request *r, bool may_search)
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi)) {
-		dir_close(d);
+		dir_release(d);
 	}
 }
 
@@ -112,7 +112,7 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	if (request_is_again(r) && (d = dir_opened_by(fs, request_number(r))))
-		dir_close(d);		    /* the kernel does not know d */
+		dir_release(d);		    /* the kernel does not know d */
 	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
 		opendir_reply(r, true);
 		return;
@@ -139,7 +139,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, 0);
 		return;
 	}
-	dir_close(d);
+	dir_release(d);
 	fuse_reply_err(req, 0);
 }
 

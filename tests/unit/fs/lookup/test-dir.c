@@ -66,7 +66,7 @@ static void an_open_directory_is_found_by_handle_and_request(void **state)
 	assert_ptr_equal(dir_of(fs, &fi), d);
 	assert_ptr_equal(dir_opened_by(fs, REQUEST), d);
 	assert_null(dir_opened_by(fs, REQUEST + 2));
-	dir_close(d);
+	dir_release(d);
 	assert_null(dir_opened_by(fs, REQUEST));
 }
 
@@ -78,7 +78,7 @@ static void a_closed_directory_has_no_note(void **state)
 	dir_note_locked(d, NULL);
 	mutex_unlock(&d->lock);
 	assert_int_equal(noted(), 1);
-	dir_close(d);
+	dir_release(d);
 	assert_int_equal(noted(), 0);
 }
 
