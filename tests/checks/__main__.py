@@ -13,10 +13,12 @@ import argparse
 import collections
 import os
 import shlex
+import signal
 import sys
 
 import build
 import conformance
+import job as jobs
 from pool import Pool
 from suites import SUITES
 
@@ -169,5 +171,12 @@ def main():
     return count.close()
 
 
+def interrupted(number, frame):
+    jobs.end_all()
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
     sys.exit(main())

@@ -19,6 +19,8 @@ TEST = re.compile(r"^(not ok|ok) \d+(.*)$")
 TOO_LONG = 124  # the exit status of a job that was ended
 SKIP = re.compile(r"# SKIP ?(.*)$")
 
+running = set()  # process groups of jobs, which a signal from the terminal does not reach
+
 
 @dataclass
 class Job:
@@ -121,13 +123,24 @@ def run(job):
         with tempfile.TemporaryFile() as out:
             with subprocess.Popen(job.command, env=env, stdin=subprocess.DEVNULL, stdout=out,
                                   stderr=subprocess.STDOUT, start_new_session=True) as process:
+                running.add(process.pid)
                 status, where = wait(process, job.limit)
+                running.discard(process.pid)
             out.seek(0)
             result.text = out.read().decode(errors="replace")
         judge(result, status, read_reports(folder))
         result.text += where
     result.seconds = int(time.monotonic() - began)
     return result
+
+
+def end_all():
+    """Ends the jobs that run: the check was interrupted."""
+    for group in list(running):
+        try:
+            os.killpg(group, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
 
 
 def wait(process, limit):

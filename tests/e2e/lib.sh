@@ -129,9 +129,10 @@ unmount_rnfs() { # unmounts and waits until the daemon has ended
 	return 1
 }
 
-e2e_cleanup() {
-	fusermount3 -u -z "$mnt" 2> /dev/null
-	for p in $(daemon_pids); do kill -9 "$p" 2> /dev/null; done
+e2e_cleanup() { # also in the middle of a test, with further mounts
+	local m p
+	for m in $(awk -v below="$work/" 'index($2, below) == 1 { print $2 }' /proc/self/mounts); do fusermount3 -u -z "$m" 2> /dev/null; done
+	for p in $(daemon_pids; pgrep -f "rnfs .*$work/"); do kill -9 "$p" 2> /dev/null; done
 	[ -z "$server_pid" ] || kill -9 "$server_pid" 2> /dev/null
 	wait 2> /dev/null
 	rm -rf "$work"
