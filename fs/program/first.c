@@ -176,7 +176,7 @@ static bool tell_failure(struct first *f, const char *why)
 	return !o->bg || f->fs->record || daemon_ready(f->d);
 }
 
-/* Without this successor the mount would end: the successor waits, whatever the reason. */
+/* Without this successor the mount would end, so the successor tries on after any failure. */
 static bool goes_on(const struct fs *fs)
 {
 	return fs->record && !fs->record->on_trial;

@@ -74,7 +74,7 @@ void survivor_hold(struct fs *fs)
 
 /* --- taking over ------------------------------------------------------------------------------ */
 
-/* What the holder tells beside the files that fs gets. */
+/* The words of the holder, beside the files that fs gets. */
 struct holder_told {
 	int ledger, asker;
 	uint64_t died_at;

@@ -29,7 +29,7 @@ static void put_data(const char *text)
 	xdr_put_opaque(&x, text, (uint32_t)strlen(text));
 }
 
-/* What a test makes wrong in a submount. */
+/* The part of a submount that a test makes wrong. */
 struct lies {
 	uint32_t number, depth, place, places, proto, peer;
 	const char *path;

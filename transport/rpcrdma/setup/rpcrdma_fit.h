@@ -20,7 +20,7 @@ struct rpcrdma_fit {
 	unsigned recvs;	  /* receives */
 	uint32_t credits; /* calls of the main direction, 1 or more */
 	uint32_t reverse; /* calls of the reverse direction */
-	unsigned batch;	  /* receives whose buffers may be elsewhere for a moment */
+	unsigned batch;	  /* receives whose buffers are being handled, and are posted again later */
 	bool v1;	  /* only version 1 is spoken */
 };
 

@@ -170,9 +170,9 @@ static bool may_speak_v1(const struct setup *s)
 	return d && !d->legacy;
 }
 
-/* Fits the connection into the memory that can be registered. Called before open(), so that the
- * device's queues become no larger than needed, and after, since only then the device is known, and
- * its provider has set memory aside. */
+/* Fits the connection into the memory that can be registered. Called twice: before open(), so that
+ * the device's queues become no larger than needed; and after open(), when the provider has set
+ * memory aside. */
 static void setup_shrink(struct setup *s)
 {
 	struct rpcrdma_fit f = {
