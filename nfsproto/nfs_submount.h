@@ -67,8 +67,8 @@ struct nfs_submount_told {
 	struct nfs_record nfs;
 };
 
-/* What a successor must know of submount `number`, which is up: all but the data of its back end.
- * The places stay t's. */
+/* Fills *out for a successor, with all but the data of the back end. Submount `number` is up. The
+ * places stay t's. */
 void nfs_submounts_tell(struct nfs_submounts *t, unsigned number, struct nfs_submount_told *out);
 /* Makes the submount anew, before operations are submitted. Takes told->places, and fills
  * told->nfs.open. Waits until the server answers. 0, or -1 with *e set. */

@@ -374,7 +374,7 @@ static void take_signal(struct holder *h)
 	if (info.ssi_signo == SIGCHLD)
 		return;
 	kill(h->pid, (int)info.ssi_signo);
-	/* after kill(): a daemon that gives its place away passes on the signals that wait then */
+	/* after kill(): a daemon that sends REPLACE passes on the signals that wait */
 	while (take_news(h))
 		;
 	if ((h->next >= 0 || h->former >= 0) &&

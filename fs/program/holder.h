@@ -71,9 +71,9 @@ int holder_start(struct daemon *d, bool foreground, const char *mountpoint, stru
 /* For the daemon: from now on the holder has these files, and no others. file[HOLDER_ROW] may be
  * -1. False: the holder has gone. Any thread. */
 bool holder_hold(int fd, const int file[HOLDER_FILES]);
-/* For the daemon, with nothing under way: when this process ends, the holder starts the open file
- * `program` as its successor, which answers the command at `asker` and tells that requests have
- * waited since paused_at (clock_ns()). False: the holder has gone. */
+/* For the daemon, with nothing under way. When this process ends, the holder starts the open file
+ * `program` as the successor. The successor answers the command at `asker`. Requests have waited
+ * since paused_at (clock_ns()). False: the holder has gone. */
 bool holder_replace(int fd, int program, int asker, uint64_t paused_at);
 /* For the daemon: the mount ends, and needs no successor. */
 void holder_leave(int fd);

@@ -190,7 +190,7 @@ static void one_is_made_while_another_ends(void **state)
 	}
 }
 
-/* Connections to other servers, whose number is not known, leave something for the next. */
+/* Connections to other servers leave memory for one connection more. */
 static void other_servers_have_their_part(void **state)
 {
 	struct mem_pool *pool = pool_of(USERS);
