@@ -48,10 +48,12 @@ struct holder {
 	int former;	     /* during a trial: the program before, or -1 */
 	int asker;	     /* the command that waits for the end of a trial, or -1 */
 	enum holder_way way; /* of the next successor */
-	int signal;	     /* that has come during a trial and ends the mount, or 0 */
-	int signals;	     /* signalfd */
-	pid_t pid;	     /* the daemon */
-	int news;	     /* the holder's end of the connection to the daemon */
+	unsigned trial_ms;
+	uint64_t trial_at; /* when a trial began */
+	int signal;	   /* that has come during a trial and ends the mount, or 0 */
+	int signals;	   /* signalfd */
+	pid_t pid;	   /* the daemon */
+	int news;	   /* the holder's end of the connection to the daemon */
 	int file[HOLDER_FILES];
 	bool holds, leaving;
 	bool taken; /* this daemon has sent HOLD */
@@ -284,6 +286,18 @@ static void begin_trial(struct holder *h)
 	h->self = h->next;
 	h->next = -1;
 	h->way = HOLDER_TRIAL;
+	h->trial_at = clock_ns();
+}
+
+/* Kills a successor on trial that takes too long. look_at_daemon() sees that it has ended. */
+static void watch_trial(struct holder *h)
+{
+	if (h->former < 0 || clock_age(clock_ns(), h->trial_at) < h->trial_ms * NSEC_PER_MSEC)
+		return;
+	log_always_warn("the installed program has not taken over in %u s, and is killed",
+		h->trial_ms / 1000);
+	kill(h->pid, SIGKILL);
+	h->trial_at = clock_ns();
 }
 
 /* The other program has ended, and has not taken over. */
@@ -395,14 +409,17 @@ __attribute__((noreturn)) static void run(struct holder *h)
 				take_signal(h);
 		}
 		look_at_daemon(h);
+		watch_trial(h);
 	}
 }
 
-int holder_start(struct daemon *d, bool foreground, const char *mountpoint, struct err *e)
+int holder_start(
+	struct daemon *d, bool foreground, const char *mountpoint, unsigned trial_ms, struct err *e)
 {
 	struct holder h = {.d = d,
 		.foreground = foreground,
 		.mountpoint = mountpoint,
+		.trial_ms = trial_ms,
 		.next = -1,
 		.former = -1,
 		.asker = -1,

@@ -28,7 +28,7 @@
  *
  * The former program stays open until the other one holds the mount. A successor on trial changes
  * nothing at the server that another successor could not go on with, and leaves the mount as it is
- * when it fails.
+ * when it fails. The holder kills a successor on trial that does not hold the mount in time.
  *
  * A program that crashes again and again is not started for ever: the holder gives up after
  * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
@@ -45,6 +45,7 @@
 
 #define HOLDER_FAILURES 5u
 #define HOLDER_CRASHES	10u
+#define HOLDER_TRIAL_MS 30000u
 
 /* The files of a mount, as numbers of descriptors. */
 enum holder_file {
@@ -64,9 +65,10 @@ enum holder_way {
 };
 
 /* Goes on as the daemon, in a child, with this process as the holder. To be called without threads,
- * after daemon_start(). mountpoint: an absolute path. Returns the daemon's end of the connection to
- * the holder, or -1 with *e set. */
-int holder_start(struct daemon *d, bool foreground, const char *mountpoint, struct err *e);
+ * after daemon_start(). mountpoint: an absolute path. trial_ms: the time of a trial, such as
+ * HOLDER_TRIAL_MS. Returns the daemon's end of the connection to the holder, or -1 with *e set. */
+int holder_start(struct daemon *d, bool foreground, const char *mountpoint, unsigned trial_ms,
+	struct err *e);
 
 /* For the daemon: from now on the holder has these files, and no others. file[HOLDER_ROW] may be
  * -1. False: the holder has gone. Any thread. */

@@ -428,7 +428,8 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 	sd_notify_init();
 	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
-	if (o->survive && (d.holder_fd = holder_start(&d, o->foreground, mountpoint, &e)) < 0) {
+	if (o->survive && (d.holder_fd = holder_start(
+				   &d, o->foreground, mountpoint, HOLDER_TRIAL_MS, &e)) < 0) {
 		daemon_failed(&d, e.msg);
 		status = s->failed;
 		goto out;

@@ -33,6 +33,7 @@ enum plan {
 	PLAN_REFUSED,	 /* another program ends without taking over, the former one ends with 7 */
 	PLAN_CUT,	 /* the same with another program that is killed */
 	PLAN_NO_PROGRAM, /* the same with a file that is no program */
+	PLAN_HANGS,	 /* the same with a program that does nothing */
 	PLAN_STOPPED,	 /* the same with a program that SIGTERM has ended */
 };
 
@@ -97,6 +98,8 @@ static void live_with_others(struct story *s, int holder, int pool, unsigned n)
 		_exit(1);
 	if (s->plan == PLAN_CUT && n == 2)
 		kill(getpid(), SIGKILL);
+	while (s->plan == PLAN_HANGS && n == 2)
+		pause();
 	if (s->plan == PLAN_STOPPED && n == 2) {
 		kill(getppid(), SIGTERM); /* which the holder passes on */
 		signals_let_in();
@@ -175,7 +178,8 @@ static int play(enum plan plan, unsigned *daemons)
 	if (!pid) {
 		struct daemon d = {.verdict_fd = -1, .auto_unmount_fd = -1};
 		struct err e = {0};
-		int holder = holder_start(&d, true, "/nonexistent", &e);
+		unsigned trial_ms = plan == PLAN_HANGS ? 100 : HOLDER_TRIAL_MS;
+		int holder = holder_start(&d, true, "/nonexistent", trial_ms, &e);
 
 		if (holder < 0)
 			_exit(98);
@@ -286,6 +290,11 @@ static void test_another_program_is_killed(void **state)
 	goes_on_after(PLAN_CUT);
 }
 
+static void test_another_program_that_hangs_is_killed(void **state)
+{
+	goes_on_after(PLAN_HANGS);
+}
+
 static void test_a_file_that_is_no_program(void **state)
 {
 	unsigned daemons;
@@ -320,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_another_program_takes_over),
 		cmocka_unit_test(test_the_former_program_goes_on),
 		cmocka_unit_test(test_another_program_is_killed),
+		cmocka_unit_test(test_another_program_that_hangs_is_killed),
 		cmocka_unit_test(test_a_file_that_is_no_program),
 		cmocka_unit_test(test_a_signal_during_a_trial_is_not_lost),
 	};
