@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 

@@ -11,6 +11,7 @@
 
 #include "fs/observe/account.h"
 #include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "transport/clock.h"
 
 /* Milliseconds since `then`, 1 at least; 0 for 0. */

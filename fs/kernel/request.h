@@ -68,6 +68,7 @@
 #include "fs/observe/account.h"
 #include "nfsproto/nfs_client.h"
 #include "transport/ledger.h"
+#include "transport/lock.h"
 
 struct fs;
 struct file;
@@ -158,6 +159,22 @@ struct request {
 
 SLIST_HEAD(request_list, request); /* by request.free */
 
+/* The requests that are under way. */
+struct request_pool {
+	struct mutex lock;
+	struct request_list free GUARDED_BY(lock);
+	struct batch_pool parts;
+	/* oldest first, except for request_came_at() */
+	GUARDED_BY(lock) TAILQ_HEAD(, request) live;
+	/* when request_check_killed() last found a killed process; 0: never */
+	uint64_t killed_ns GUARDED_BY(lock);
+	uint64_t patience_ns GUARDED_BY(lock); /* the limit of request_pool_limit(); 0: none */
+	/* requests that come earlier time out at once; 0: none */
+	uint64_t behind_until GUARDED_BY(lock);
+	/* requests that the kernel still sends are cancelled at once */
+	bool ending GUARDED_BY(lock);
+};
+
 /* The state of r's operation, of the type that the operation's module declares. */
 #define request_state(r, type)                                                                     \
 	({                                                                                         \
@@ -231,50 +248,22 @@ void request_free(struct request *r);
  * the name is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests that were interrupted a second ago or more. Cancels requests of processes that
- * are being killed, after a wait of a second or more, and requests that have timed out
- * (request_pool_limit()), and marks those two kinds GONE. To be called about once a second. True: a
- * process being killed was found in the last two seconds. Such a process may have more requests,
- * one after the other, so the caller calls again in some 20 ms. */
-bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
 	return atomic_load(&r->fate.gone);
 }
 
-/* From now on a request of the kernel times out after ns; 0: never. The request is answered
- * ETIMEDOUT, also in a wait for a lock. (After EINTR the kernel restarts the call for a signal;
- * without a signal the program would get an errno without a name.) The server may have carried out
- * the operation or not, as on a soft mount. Any thread. */
-void request_pool_limit(struct request_pool *p, uint64_t ns);
-/* Interrupts requests that any signal would end (waits for locks). Those that then end with -EINTR
- * begin anew later (again.h): fate.put_off. Any thread. */
-void request_pool_put_off(struct request_pool *p);
 /* r, which has ended with -EINTR, is to begin anew: drops r without an answer. */
 void request_drop(struct request *r);
-/* Is no request under way, neither of the kernel nor of the daemon? Any thread. */
-bool request_pool_is_idle(struct request_pool *p);
-/* For how long, in ns, the kernel has waited for the oldest request, waits for a lock not counted.
- * 0: there is no such request, or the lock of the pool is taken. Any thread; does not wait. */
-uint64_t request_oldest_ns(struct request_pool *p);
 /* r has waited for a call that other requests needed. Any thread that goes on with r. */
 static inline void request_waited(struct request *r)
 {
 	atomic_fetch_add_explicit(&r->count.waits, 1, memory_order_relaxed);
 }
-/* A worker has waited since `since` for a request that it has not made yet. Has that wait timed
- * out? Then requests that come in the next moments time out at once: while the workers waited, no
- * worker read the kernel's requests, which may be as old. The same follows if a request times out
- * while as many are pending as the kernel sends in the background: others wait behind those. */
-bool request_pool_overdue(struct request_pool *p, uint64_t since);
 /* The calling thread's next request came at `when`, on clock_ns(), and not now; 0: now. */
 void request_came_at(uint64_t when);
 /* The errno that answers r, a GONE request. */
 int request_gone_error(const struct request *r);
-
-/* The mount ends: cancels all requests of the kernel, also requests that still come, and answers
- * ECONNABORTED. */
-void request_pool_end(struct request_pool *p);
 
 /* Moves the requests that are GONE from one list to the other. The caller holds the lock of
  * from. */
@@ -283,5 +272,10 @@ void request_list_take_gone(struct request_list *from, struct request_list *gone
 /* The data of r, a READ or WRITE, lies or will lie in *data. The memory, from data_get() or
  * data_get_list(), is freed with r. */
 void request_take_data(struct request *r, const struct seg_list *data);
+
+/* For request_waits.c: cancels r. */
+void request_kill(struct request *r);
+/* r has timed out: r becomes GONE, or is only answered if r keeps going. */
+void request_time_out_locked(struct request *r) REQUIRES(LOCK_OF(struct request_pool, lock));
 
 #endif

@@ -22,6 +22,7 @@
 #include "fs/known/fs.h"
 #include "fs/kernel/process.h"
 #include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/lock.h"

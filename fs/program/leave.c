@@ -17,7 +17,7 @@
 #include "fs/ops/ops.h"
 #include "fs/coherence/repeat.h"
 #include "fs/file/retry.h"
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/program/setup.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"

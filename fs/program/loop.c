@@ -18,7 +18,7 @@
 #include "fs/program/upgrade.h"
 #include "fs/file/opening.h"
 #include "fs/ops/ops.h"
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/kernel/signals.h"
 #include "fs/file/silly.h"
 #include "fs/coherence/repeat.h"

@@ -28,7 +28,7 @@
 #include "fs/kernel/arrival.h"
 #include "fs/kernel/order.h"
 #include "fs/coherence/repeat.h"
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/file/retry.h"
 #include "fs/file/silly.h"
 #include "fs/kernel/turn.h"

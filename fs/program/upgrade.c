@@ -22,7 +22,7 @@
 #include "fs/file/opening.h"
 #include "fs/kernel/again.h"
 #include "fs/kernel/device.h"
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/kernel/signals.h"
 #include "fs/kernel/turn.h"
 #include "fs/kernel/worker.h"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fs/ops/ops.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/kernel-gather.h"
 
 static void close_file_again(void)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/file/append.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/kernel-file.h"
 
 static void what_is_appended_goes_to_the_end_on_the_server(void **state)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fs/file/cached.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/program/upcall.h"
 #include "tests/unit/fs/fs-fixture.h"
 #include "tests/unit/fs/kernel-file.h"

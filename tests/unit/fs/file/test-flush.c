@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fs/file/opening.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/ops/ops.h"
 #include "fs/program/upcall.h"
 #include "tests/unit/fs/fs-fixture.h"

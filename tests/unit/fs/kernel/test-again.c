@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "fs/kernel/again.h"
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/fs-fixture.h"
 #include "tests/unit/fs/kernel-mount.h"
 #include "transport/clock.h"

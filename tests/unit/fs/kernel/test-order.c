@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/kernel/order.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/fs-fixture.h"
 #include "tests/unit/fs/kernel-file.h"
 

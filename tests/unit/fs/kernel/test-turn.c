@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/kernel/turn.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/kernel-file.h"
 #include "transport/clock.h"
 

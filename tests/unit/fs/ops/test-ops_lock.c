@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "tests/unit/fs/fake-kernel.h"
 #include "tests/unit/fs/fs-fixture.h"
 

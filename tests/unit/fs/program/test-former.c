@@ -20,6 +20,7 @@
 #include "fs/file/silly_give.h"
 #include "fs/known/file.h"
 #include "fs/kernel/request.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/kernel/underway.h"
 #include "fs/file/file_former.h"
 #include "fs/program/former.h"

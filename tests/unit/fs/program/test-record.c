@@ -20,6 +20,7 @@
 #include "fs/file/file_record.h"
 #include "fs/file/locker.h"
 #include "fs/file/silly.h"
+#include "fs/kernel/request_waits.h"
 #include "fs/known/names.h"
 #include "fs/program/record.h"
 #include "tests/unit/fs/fake-kernel.h"
