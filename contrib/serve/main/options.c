@@ -275,29 +275,65 @@ static int finish(struct options *o, const char **at, const enum rpc_proto *prot
 	return o->registered < 0 ? 0 : find_registered(o, e);
 }
 
-static int take(struct options *o, int opt, char *arg, const char **at, enum rpc_proto *protos,
-	unsigned *nprotos, struct err *e)
+/* The option without a value that opt is, or NULL. */
+static bool *flag(struct options *o, int opt)
+{
+	switch (opt) {
+	case OPT_READ_ONLY:
+		return &o->read_only;
+	case OPT_ASYNC:
+		return &o->async;
+	case OPT_CRC:
+		return &o->crc;
+	case OPT_NO_SQUASH:
+		return &o->no_root_squash;
+	case OPT_PORTS:
+		return &o->admit.privileged;
+	case OPT_DATA_SERVER:
+		return &o->data_server;
+	default:
+		return NULL;
+	}
+}
+
+/* 0 if there is room for one more value of the option `name`. */
+static int has_room(unsigned n, unsigned max, const char *name, struct err *e)
+{
+	return n < max ? 0 : err_set(e, ERR_USAGE, "%s: at most %u are possible", name, max);
+}
+
+/* An option that names an address or a server, and may be repeated. */
+static int take_place(struct options *o, int opt, char *arg, const char **at, struct err *e)
+{
+	switch (opt) {
+	case OPT_LISTEN:
+		if (has_room(o->nlisten, OPTIONS_MAX_LISTEN, "--listen", e))
+			return -1;
+		at[o->nlisten++] = arg;
+		return 0;
+	case OPT_REFER:
+		if (has_room(o->nrefer, REFERRALS_MAX, "--refer", e))
+			return -1;
+		o->refer[o->nrefer++] = arg;
+		return 0;
+	case OPT_TAKES_OVER:
+		if (has_room(o->nformer, OPTIONS_MAX_LISTEN, "--takes-over", e))
+			return -1;
+		return resolve(&o->former[o->nformer++], "--takes-over", arg, e);
+	default: /* OPT_REPLICA, OPT_COPY */
+		if (has_room(o->nreplicas, REPLICAS_MAX, "--replica and --copy", e))
+			return -1;
+		o->replica[o->nreplicas++] =
+			(struct replica_spec){.place = arg, .copy = opt == OPT_COPY};
+		return 0;
+	}
+}
+
+static int take_number(struct options *o, int opt, const char *arg, struct err *e)
 {
 	uint32_t v = 0;
 
 	switch (opt) {
-	case OPT_LISTEN:
-		if (o->nlisten == OPTIONS_MAX_LISTEN)
-			return err_set(e, ERR_USAGE, "--listen: more than %d addresses",
-				OPTIONS_MAX_LISTEN);
-		at[o->nlisten++] = arg;
-		return 0;
-	case OPT_PROTO:
-		return parse_protos(arg, protos, nprotos, e);
-	case OPT_READ_ONLY:
-		o->read_only = true;
-		return 0;
-	case OPT_ASYNC:
-		o->async = true;
-		return 0;
-	case OPT_FAULT:
-		o->fault = arg;
-		return 0;
 	case OPT_READY_FD:
 		if (parse_u32("--ready-fd", arg, 0, 65535, &v, e) < 0)
 			return -1;
@@ -307,6 +343,53 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return parse_u32("--lease", arg, 1, 3600, &o->lease_s, e);
 	case OPT_INLINE:
 		return parse_u32("--inline-size", arg, 1024, 65536, &o->inline_size, e);
+	case OPT_STRIPE:
+		if (parse_u32("--pnfs-stripe", arg, 4096, 1u << 30, &v, e) < 0)
+			return -1;
+		o->devices.stripe = v;
+		return 0;
+	default: /* OPT_STATS */
+		return parse_u32("--pnfs-stats", arg, 1, 3600, &o->devices.stats_s, e);
+	}
+}
+
+static int parse_domain(struct options *o, const char *arg, struct err *e)
+{
+	if (!*arg || strlen(arg) > OPTIONS_DOMAIN_MAX)
+		return err_set(e, ERR_USAGE,
+			"--idmap_domain %s: a domain of 1 to %d bytes is wanted", arg,
+			OPTIONS_DOMAIN_MAX);
+	o->idmap_domain = arg;
+	return 0;
+}
+
+static int take(struct options *o, int opt, char *arg, const char **at, enum rpc_proto *protos,
+	unsigned *nprotos, struct err *e)
+{
+	switch (opt) {
+	case OPT_LISTEN:
+	case OPT_REFER:
+	case OPT_TAKES_OVER:
+	case OPT_REPLICA:
+	case OPT_COPY:
+		return take_place(o, opt, arg, at, e);
+	case OPT_READY_FD:
+	case OPT_LEASE:
+	case OPT_INLINE:
+	case OPT_STRIPE:
+	case OPT_STATS:
+		return take_number(o, opt, arg, e);
+	case OPT_PROTO:
+		return parse_protos(arg, protos, nprotos, e);
+	case OPT_FAULT:
+		o->fault = arg;
+		return 0;
+	case OPT_KEY:
+		o->key = arg;
+		return 0;
+	case OPT_REGISTER:
+		o->registered = 0;
+		return 0;
 	case OPT_VERSIONS:
 		return rpc_rdma_versions_parse(arg, &o->rdma_versions)
 			       ? 0
@@ -314,57 +397,14 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 					 "--rdma-versions %s: a list is wanted of 1, 1-legacy, 2, "
 					 "2-rtr, 2-2016 and 2-2016-rtr, with one version 2",
 					 arg);
-	case OPT_CRC:
-		o->crc = true;
-		return 0;
-	case OPT_NO_SQUASH:
-		o->no_root_squash = true;
-		return 0;
-	case OPT_REGISTER:
-		o->registered = 0;
-		return 0;
 	case OPT_USERS:
 		return admit_add_users(&o->admit, arg, e);
 	case OPT_CLIENTS:
 		return admit_add_clients(&o->admit, arg, e);
-	case OPT_PORTS:
-		o->admit.privileged = true;
-		return 0;
-	case OPT_KEY:
-		o->key = arg;
-		return 0;
-	case OPT_REFER:
-		if (o->nrefer == REFERRALS_MAX)
-			return err_set(e, ERR_USAGE, "--refer: more than %u places", REFERRALS_MAX);
-		o->refer[o->nrefer++] = arg;
-		return 0;
-	case OPT_TAKES_OVER:
-		if (o->nformer == OPTIONS_MAX_LISTEN)
-			return err_set(e, ERR_USAGE, "--takes-over: more than %d addresses",
-				OPTIONS_MAX_LISTEN);
-		return resolve(&o->former[o->nformer++], "--takes-over", arg, e);
-	case OPT_REPLICA:
-	case OPT_COPY:
-		if (o->nreplicas == REPLICAS_MAX)
-			return err_set(e, ERR_USAGE, "--replica and --copy: more than %u places",
-				REPLICAS_MAX);
-		o->replica[o->nreplicas++] =
-			(struct replica_spec){.place = arg, .copy = opt == OPT_COPY};
-		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
 	case OPT_PNFS:
 		return devices_add(&o->devices, arg, e);
-	case OPT_DATA_SERVER:
-		o->data_server = true;
-		return 0;
-	case OPT_STRIPE:
-		if (parse_u32("--pnfs-stripe", arg, 4096, 1u << 30, &v, e) < 0)
-			return -1;
-		o->devices.stripe = v;
-		return 0;
-	case OPT_STATS:
-		return parse_u32("--pnfs-stats", arg, 1, 3600, &o->devices.stats_s, e);
 	case OPT_LOG:
 		return log_choice_target(&o->log, arg)
 			       ? 0
@@ -376,12 +416,7 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 			       : err_set(e, ERR_USAGE,
 					 "--log-format %.100s: " LOG_FORM_WORDS " is wanted", arg);
 	case OPT_DOMAIN:
-		if (!*arg || strlen(arg) > OPTIONS_DOMAIN_MAX)
-			return err_set(e, ERR_USAGE,
-				"--idmap_domain %s: a domain of 1 to %d bytes is wanted", arg,
-				OPTIONS_DOMAIN_MAX);
-		o->idmap_domain = arg;
-		return 0;
+		return parse_domain(o, arg, e);
 	default:
 		return err_set(e, ERR_USAGE, "unknown option, or its value is missing; see --help");
 	}
@@ -408,6 +443,8 @@ int serve_options_parse(struct options *o, int argc, char **argv, struct err *e)
 			o->version = true;
 		else if (opt == 'd')
 			o->debug++;
+		else if (flag(o, opt))
+			*flag(o, opt) = true;
 		else if (take(o, opt, optarg, at, protos, &nprotos, e) < 0)
 			return -1;
 	}
