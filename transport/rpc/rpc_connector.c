@@ -60,16 +60,32 @@ void rpc_connector_finish(struct rpc_connector *n)
 	n->abort_fd = -1;
 }
 
-struct rpc_xprt *rpc_connector_connect(struct rpc_connector *n, int abort_fd, struct err *e)
+/* port: 0: any. */
+static struct rpc_xprt *connect_from(
+	struct rpc_connector *n, uint16_t port, int abort_fd, struct err *e)
 {
 	struct rpc_xprt_up up = n->up;
-	struct rpc_xprt *x;
 
 	up.abort_fd = abort_fd;
-	/* now and then from another port: a firewall may block the old one */
-	up.from_port = n->attempts++ % 4 == 3 ? 0 : n->from_port;
+	up.from_port = port;
 	up.rdma_version = n->rdma_version;
-	x = n->p->proto == RPC_TCP ? tcp_connect(n->p, &up, e) : rpcrdma_connect(n->p, &up, e);
+	return n->p->proto == RPC_TCP ? tcp_connect(n->p, &up, e) : rpcrdma_connect(n->p, &up, e);
+}
+
+/* Each fourth attempt is from another port: a firewall may block the old one. But a server that
+ * refuses connections may be starting, and may know calls that come again by their port. So the
+ * other port then comes behind one more attempt from the old port. */
+struct rpc_xprt *rpc_connector_connect(struct rpc_connector *n, int abort_fd, struct err *e)
+{
+	bool other = n->attempts++ % 4 == 3;
+	uint16_t port = other && !n->refused ? 0 : n->from_port;
+	struct rpc_xprt *x = connect_from(n, port, abort_fd, e);
+
+	n->refused = !x && e->kind == ERR_REFUSED;
+	if (n->refused && other && port) {
+		*e = (struct err){0};
+		x = connect_from(n, 0, abort_fd, e);
+	}
 	if (x)
 		x->stats = n->stats;
 	return x;
@@ -134,6 +150,7 @@ void rpc_connector_lost(
 	n->from_port = n->p->same_port ? x->local_port : 0;
 	n->rdma_version = lived_ns < REMEMBER_MS * NSEC_PER_MSEC ? x->rdma_version : 0;
 	n->attempts = 0;
+	n->refused = false;
 	if (worked)
 		n->backoff_ms = 0;
 	connector_back_off(n, lived_ns < 1000 * NSEC_PER_MSEC ? SHORT_LIVED_MS : 0);

@@ -39,6 +39,7 @@ struct rpc_connector {
 	uint16_t from_port;    /* with same_port: of the last connection */
 	unsigned rdma_version; /* of RPC-over-RDMA, to begin with; 0: the best */
 	unsigned attempts;     /* to replace it */
+	bool refused;	       /* nothing listened at the last attempt */
 };
 
 /* p, stats and kick_fd must outlive n. 0, or -errno when there is no descriptor for abort_fd. */

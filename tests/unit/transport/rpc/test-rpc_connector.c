@@ -156,6 +156,35 @@ static void the_next_begins_where_the_last_ended(void **state)
 	env_stop(&v);
 }
 
+/* A server that starts again knows calls that come again by their port, however long the start
+ * takes. */
+static void a_server_that_starts_sees_the_old_port(void **state)
+{
+	struct rpc_xprt *x;
+	uint16_t port;
+	struct env v;
+
+	env_start(&v, RPC_TCP, true);
+	v.p.same_port = true;
+	x = attempt(&v);
+	assert_non_null(x);
+	port = x->local_port;
+	rpc_connector_lost(&v.n, x, true, UINT64_MAX);
+	rpc_xprt_unref(x);
+	close(v.listener);
+	v.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(v.listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+	assert_int_equal(bind(v.listener, (struct sockaddr *)&v.p.peer, v.p.peer_len), 0);
+	for (unsigned i = 0; i < 7; i++)
+		assert_null(attempt(&v));
+	assert_int_equal(listen(v.listener, 8), 0);
+	x = attempt(&v);
+	assert_non_null(x);
+	assert_int_equal(x->up.from_port, port);
+	rpc_xprt_unref(x);
+	env_stop(&v);
+}
+
 /* A server that has refused a version is asked again when it may have been replaced. */
 static void the_best_version_is_tried_again(void **state)
 {
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test(a_failure_has_a_reason_and_a_growing_pause),
 		cmocka_unit_test(a_connection_is_handed_over_once),
 		cmocka_unit_test(the_next_begins_where_the_last_ended),
+		cmocka_unit_test(a_server_that_starts_sees_the_old_port),
 		cmocka_unit_test(the_best_version_is_tried_again),
 		cmocka_unit_test(the_end_closes_what_nobody_collected),
 		cmocka_unit_test(an_attempt_can_be_aborted),
