@@ -68,7 +68,7 @@ static void tell_path(const struct stats_path *s, struct report_path *p)
 	uint64_t *n = p->number;
 
 	snprintf(p->server, sizeof(p->server), "%s", s->info.server);
-	snprintf(p->why, sizeof(p->why), "%s", s->info.why);
+	snprintf(p->why, sizeof(p->why), "%.*s", (int)sizeof(p->why) - 1, s->info.why);
 	n[REPORT_PATH_UP] = s->info.connected;
 	n[REPORT_PATH_CALLS] = s->rpc.calls;
 	n[REPORT_PATH_REPLIES] = s->rpc.replies;

@@ -188,7 +188,7 @@ static void end_row(struct worker *w)
  * daemon is killed while read(2) waits for a page of it. */
 static uint8_t *new_spare(const struct fs *fs)
 {
-	uint8_t *spare = malloc(MEM_MAX_SIZE);
+	uint8_t *spare = calloc(1, MEM_MAX_SIZE);
 
 	if (spare && fs->ledger && mlock(spare, MEM_MAX_SIZE))
 		memset(spare, 0, MEM_MAX_SIZE);

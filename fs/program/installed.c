@@ -26,7 +26,7 @@
 #include "fs/program/successor.h"
 #include "transport/clock.h"
 
-#define ASK_MS	  2000
+#define ASK_MS	  10000u
 #define FORMAT	  "rnfs-record %u\n"
 #define NOTES	  "rnfs-notes %u\n"
 #define WORDS_MAX (4u << 20) /* bytes of a command line, or of an environment */
@@ -150,10 +150,11 @@ static pid_t start(const char *path, char *const *argv, char *const *env, int *o
 	return -1;
 }
 
-/* Reads the program's output into text, for ASK_MS at most. */
-static void read_output(int fd, char *text, size_t size)
+/* Reads the program's output into text, for ASK_MS at most. False: the output has not ended by
+ * then. */
+static bool read_output(int fd, char *text, size_t size)
 {
-	uint64_t end = clock_ns() + ASK_MS * NSEC_PER_MSEC, now;
+	uint64_t end = clock_ns() + ASK_MS * NSEC_PER_MSEC, now = 0;
 	size_t len = 0;
 
 	while (len < size - 1 && (now = clock_ns()) < end) {
@@ -168,6 +169,7 @@ static void read_output(int fd, char *text, size_t size)
 		len += (size_t)n;
 	}
 	text[len] = 0;
+	return now < end;
 }
 
 /* Is line, which ends with a line feed, a line of text? */
@@ -178,24 +180,29 @@ static bool has_line(const char *text, const char *line)
 	return found && (found == text || found[-1] == '\n');
 }
 
-/* Does the program answer with the line `want`? -1 with *e set: it cannot be run. */
+/* Does the program say the line `want`? -1 with *e set: it cannot be run, or is too slow. */
 static int answers(
 	struct installed *p, char *const *argv, const char *want, bool *does, struct err *e)
 {
 	char text[256];
 	int out, status;
 	pid_t pid = start(p->path, argv, p->env, &out);
+	bool ended;
 
 	if (pid < 0)
 		return err_set(
 			e, ERR_INTERNAL, "%.200s cannot be run: %s", p->path, strerror(errno));
-	read_output(out, text, sizeof(text));
+	ended = read_output(out, text, sizeof(text));
 	close(out);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*does = has_line(text, want);
-	return 0;
+	if (ended || *does)
+		return 0;
+	return err_set(e, ERR_INTERNAL,
+		"%.200s has not answered within %u s: try again when the machine is less busy",
+		p->path, ASK_MS / 1000);
 }
 
 int installed_check(struct installed *p, bool by_notes, struct err *e)

@@ -17,7 +17,7 @@
 static void the_first_run_needs_no_table(void **state)
 {
 	struct numbers n = {0};
-	int object;
+	int object = 0;
 
 	assert_true(numbers_of(&n, &object) == (uintptr_t)&object);
 	assert_ptr_equal(numbers_object(&n, numbers_of(&n, &object)), &object);
