@@ -62,7 +62,10 @@ class Count:
         print(f"{verdict} - {result.job.title}: {counts} ({result.seconds} s)")
         if result.failed or self.verbose:
             lines = [line for line in result.text.splitlines() if self.verbose or not line.startswith("ok ")]
-            print("    " + "\n    ".join(lines)[-LONGEST:])
+            text = "    " + "\n    ".join(lines)
+            if len(text) > LONGEST:  # the names of all failures, and the end
+                print("".join(f"    {line}\n" for line in lines if line.startswith("not ok ")), end="")
+            print(text[-LONGEST:])
         sys.stdout.flush()
 
     def second_runs(self):
