@@ -297,7 +297,7 @@ def bench(everything):
 def vm(everything):
     title = "every case" if everything else "the short cases"
     yield Job(f"plain vm {title}", ["tests/vm/run"] + ([] if everything else list(VM_SHORT)), "plain",
-              {"BUILD": path("plain")}, limit=7200, weight=2)
+              {"BUILD": path("plain")}, limit=14400 if everything else 7200, weight=2)
 
 
 # In the order in which they are best started: the longest first.
