@@ -428,6 +428,11 @@ static void *storm_thread(void *arg)
 	return NULL;
 }
 
+static bool one_came_back(struct rig *r)
+{
+	return r->c[0].reconnected + r->c[1].reconnected + r->c[2].reconnected > 0;
+}
+
 static void each_call_ends_once_however_paths_come_and_go(void **state)
 {
 	struct storm s = {0};
@@ -438,6 +443,7 @@ static void each_call_ends_once_however_paths_come_and_go(void **state)
 	s.r = &r;
 	s.left = STORM_CALLS;
 	r.s.fault = FAULT_CLOSE;
+	atomic_store(&r.s.faults_left, 1);
 	for (int i = 0; i < STORM_THREADS; i++)
 		pthread_create(&t[i], NULL, storm_thread, &s);
 	while (s.left > 0) {
@@ -452,7 +458,7 @@ static void each_call_ends_once_however_paths_come_and_go(void **state)
 	atomic_store(&r.s.faults_left, 0);
 	assert_int_equal(s.ended, STORM_CALLS);
 	assert_int_equal(s.bad, 0);
-	assert_true(r.c[0].reconnected + r.c[1].reconnected + r.c[2].reconnected > 0);
+	wait_until(one_came_back, &r);
 	wait_until(all_up, &r);
 	rig_stop(&r);
 }
