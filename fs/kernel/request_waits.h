@@ -12,11 +12,11 @@
 
 #include "fs/kernel/request.h"
 
-/* Cancels requests that were interrupted a second ago or more. Cancels requests of processes that
- * are being killed, after a wait of a second or more, and requests that have timed out
- * (request_pool_limit()), and marks those two kinds GONE. To be called about once a second. True: a
- * process being killed was found in the last two seconds. Such a process may have more requests,
- * one after the other, so the caller calls again in some 20 ms. */
+/* Cancels requests that were interrupted a second ago or more. Cancels and marks GONE: requests of
+ * processes that are being killed, after a wait of a second or more; and requests that have timed
+ * out (request_pool_limit()). The main thread calls this function about once a second. True: a
+ * process being killed was found in the last two seconds. Such a process may send more requests,
+ * one after the other, so the main thread calls again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 
 /* From now on a request of the kernel times out after ns; 0: never. The request is answered

@@ -289,7 +289,7 @@ static void begin_trial(struct holder *h)
 	h->trial_at = clock_ns();
 }
 
-/* Kills a successor on trial that takes too long. look_at_daemon() sees that it has ended. */
+/* Kills a successor on trial that takes too long. look_at_daemon() then sees the death. */
 static void watch_trial(struct holder *h)
 {
 	if (h->former < 0 || clock_age(clock_ns(), h->trial_at) < h->trial_ms * NSEC_PER_MSEC)

@@ -297,7 +297,7 @@ static bool *flag(struct options *o, int opt)
 }
 
 /* 0 if there is room for one more value of the option `name`. */
-static int has_room(unsigned n, unsigned max, const char *name, struct err *e)
+static int check_room(unsigned n, unsigned max, const char *name, struct err *e)
 {
 	return n < max ? 0 : err_set(e, ERR_USAGE, "%s: at most %u are possible", name, max);
 }
@@ -307,21 +307,21 @@ static int take_place(struct options *o, int opt, char *arg, const char **at, st
 {
 	switch (opt) {
 	case OPT_LISTEN:
-		if (has_room(o->nlisten, OPTIONS_MAX_LISTEN, "--listen", e))
+		if (check_room(o->nlisten, OPTIONS_MAX_LISTEN, "--listen", e))
 			return -1;
 		at[o->nlisten++] = arg;
 		return 0;
 	case OPT_REFER:
-		if (has_room(o->nrefer, REFERRALS_MAX, "--refer", e))
+		if (check_room(o->nrefer, REFERRALS_MAX, "--refer", e))
 			return -1;
 		o->refer[o->nrefer++] = arg;
 		return 0;
 	case OPT_TAKES_OVER:
-		if (has_room(o->nformer, OPTIONS_MAX_LISTEN, "--takes-over", e))
+		if (check_room(o->nformer, OPTIONS_MAX_LISTEN, "--takes-over", e))
 			return -1;
 		return resolve(&o->former[o->nformer++], "--takes-over", arg, e);
 	default: /* OPT_REPLICA, OPT_COPY */
-		if (has_room(o->nreplicas, REPLICAS_MAX, "--replica and --copy", e))
+		if (check_room(o->nreplicas, REPLICAS_MAX, "--replica and --copy", e))
 			return -1;
 		o->replica[o->nreplicas++] =
 			(struct replica_spec){.place = arg, .copy = opt == OPT_COPY};

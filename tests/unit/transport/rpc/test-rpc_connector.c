@@ -156,8 +156,8 @@ static void the_next_begins_where_the_last_ended(void **state)
 	env_stop(&v);
 }
 
-/* A server that starts again knows calls that come again by their port, however long the start
- * takes. */
+/* The server knows repeated calls by the client's port. So the first connection to a server that
+ * has started comes from the old port, however long the start has taken. */
 static void a_server_that_starts_sees_the_old_port(void **state)
 {
 	struct rpc_xprt *x;
