@@ -12,13 +12,27 @@ void budget_init(struct budget *b, size_t full, size_t least)
 	*b = (struct budget){.full = full, .least = least, .now = full};
 }
 
-void budget_cut(struct budget *b, size_t used, uint64_t now_ns)
+/* Lets the budget be bytes, but no less than its least. */
+static void set(struct budget *b, size_t bytes)
 {
 	size_t least = b->full < b->least ? b->full : b->least;
-	size_t half = (used < b->now ? used : b->now) / 2;
 
-	b->now = half > least ? half : least;
+	b->now = bytes > least ? bytes : least;
+}
+
+void budget_cut(struct budget *b, size_t used, uint64_t now_ns)
+{
+	set(b, (used < b->now ? used : b->now) / 2);
 	b->short_ns = now_ns;
+}
+
+bool budget_bound(struct budget *b, size_t used, size_t room)
+{
+	size_t before = b->now;
+
+	if (used < b->now && room < b->now - used)
+		set(b, used + room);
+	return b->now < before;
 }
 
 void budget_resize(struct budget *b, size_t full)

@@ -9,6 +9,10 @@
  * call of budget_grow() lets the budget grow by a step. A full budget takes BUDGET_STEPS calls:
  * memory may soon be short again.
  *
+ * A budget is only a permission. A permission that no memory is left for would let the user of
+ * memory take in a moment all that the system has, sooner than memory is seen to be short. So
+ * budget_bound() lets a budget exceed the bytes in use by no more than there is room for.
+ *
  * Pure: no clock, no memory, no lock. The caller makes sure that one thread at a time calls.
  */
 #ifndef RNFS_CACHE_BUDGET_H
@@ -25,7 +29,7 @@ struct budget {
 	size_t full;	   /* the most bytes */
 	size_t least;	   /* no cut goes below; no meaning if full is less */
 	size_t now;	   /* the bytes allowed now */
-	uint64_t short_ns; /* when memory was last short; no meaning while now is full */
+	uint64_t short_ns; /* when memory was last short; 0: never */
 };
 
 void budget_init(struct budget *b, size_t full, size_t least);
@@ -33,6 +37,9 @@ void budget_init(struct budget *b, size_t full, size_t least);
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns);
 /* Memory is not short at now_ns. Call about once a second. True if the budget has grown. */
 bool budget_grow(struct budget *b, uint64_t now_ns);
+/* Of the budget, used bytes are in use, and there is room for room bytes more. The budget becomes
+ * no less than its least. True if the budget has become less. */
+bool budget_bound(struct budget *b, size_t used, size_t room);
 /* Sets another most. A full budget is full again; a cut budget becomes no larger. */
 void budget_resize(struct budget *b, size_t full);
 

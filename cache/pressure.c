@@ -196,19 +196,23 @@ size_t pressure_limit(const struct pressure *p)
 	return least < SIZE_MAX ? (size_t)least : SIZE_MAX;
 }
 
-bool pressure_is_short(const struct pressure *p)
+size_t pressure_room(const struct pressure *p, unsigned part)
 {
 	size_t len = p->group ? strlen(p->group) : 0;
+	uint64_t least = UINT64_MAX;
 
 	if (!p->group)
-		return false;
+		return SIZE_MAX;
 	do {
-		uint64_t limit = limit_of(p, len);
+		uint64_t limit = limit_of(p, len), most = limit - limit / part, held, room;
 
-		if (limit != UINT64_MAX && held_of(p, len) >= limit - limit / PRESSURE_ROOM)
-			return true;
+		if (limit == UINT64_MAX)
+			continue;
+		held = held_of(p, len);
+		room = held < most ? most - held : 0;
+		least = room < least ? room : least;
 	} while (above(p, &len));
-	return false;
+	return least < SIZE_MAX ? (size_t)least : SIZE_MAX;
 }
 
 /* Has the machine plenty of memory for new programs? False also if meminfo does not tell. */

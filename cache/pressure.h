@@ -53,8 +53,9 @@ void pressure_finish(struct pressure *p);
 bool pressure_stall_counts(const struct pressure *p);
 /* The least limit, now; SIZE_MAX if there is none. */
 size_t pressure_limit(const struct pressure *p);
-/* Has a group so little room left that the room may not last? */
-bool pressure_is_short(const struct pressure *p);
+/* How many bytes this process may take until 1/part of a limit is left: the least of all groups.
+ * SIZE_MAX: no group has a limit. With PRESSURE_ROOM, 0 says that memory is short. */
+size_t pressure_room(const struct pressure *p, unsigned part);
 /* fd reports no stalls any more: its group has gone. */
 void pressure_lost(struct pressure *p);
 

@@ -53,7 +53,6 @@
 #include "transport/sd_notify.h"
 #include "transport/state_dir.h"
 
-#define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
@@ -275,8 +274,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
 	else if (!loop_until_init(fs, &e)) {
-		mount_set_readahead(mountpoint,
-			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
+		mount_set_readahead(mountpoint, memory_ahead_kb(fs->memory, o->readahead_kb));
 		mind_patience(fs, why, sizeof(why));
 		mount_note(fs);
 		control_start(fs, &e);

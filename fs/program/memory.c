@@ -14,12 +14,14 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MIB	     ((size_t)1 << 20)
-#define MESSAGES_MAX (64 * MIB) /* most bytes of the pool that are left for messages */
-#define CACHE_FROM   (16 * MIB) /* least bytes of a pool with a cache */
-#define POOL_LEAST   (8 * MIB)	/* also above the limits: a mount needs that much */
-#define CACHE_LEAST  MIB	/* however short memory is; so is DATA_LEAST */
-#define DATA_LEAST   (4 * MIB)	/* beside the blocks that workers read requests into */
+#define MIB	       ((size_t)1 << 20)
+#define MESSAGES_MAX   (64 * MIB) /* most bytes of the pool that are left for messages */
+#define CACHE_FROM     (16 * MIB) /* least bytes of a pool with a cache */
+#define POOL_LEAST     (8 * MIB)  /* also above the limits: a mount needs that much */
+#define CACHE_LEAST    MIB	  /* however short memory is; so is DATA_LEAST */
+#define DATA_LEAST     (4 * MIB)  /* beside the blocks that workers read requests into */
+#define AHEAD_MOST_KB  4096	  /* more makes the kernel slower (one request after the other) */
+#define AHEAD_LEAST_KB 128	  /* the kernel's own choice */
 
 struct memory {
 	size_t wanted, bytes;
@@ -65,6 +67,15 @@ struct memory *memory_free(struct memory *m)
 size_t memory_bytes(const struct memory *m)
 {
 	return m->bytes;
+}
+
+unsigned memory_ahead_kb(const struct memory *m, unsigned kb)
+{
+	size_t most = m->group_limit / 64 / 1024;
+
+	if (most < AHEAD_LEAST_KB)
+		most = AHEAD_LEAST_KB;
+	return (unsigned)least(kb, least(most, AHEAD_MOST_KB));
 }
 
 void memory_split(size_t bytes, size_t *data, size_t *cached)
@@ -172,23 +183,43 @@ static void follow_limit(struct fs *fs)
 		m->cache.full / 1024);
 }
 
+/* The cache and data in flight may each take half of the room as long as memory is plenty. The rest
+ * of the limit is for the pages that the kernel reads ahead (memory_ahead_kb()). Unused memory of
+ * the pool goes back to the system if the room is smaller than the budgets, so that the next look
+ * finds all the room that there is. */
+static void bound(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+	size_t room = pressure_room(&m->pressure, PRESSURE_PLENTY) / 2;
+	bool less = budget_bound(&m->cache, cache_bytes(fs->cache), room);
+
+	less |= budget_bound(&m->data, atomic_load(&fs->data_used), room);
+	if (less)
+		mem_pool_trim(fs->pool);
+}
+
 void memory_tick(struct fs *fs)
 {
 	struct memory *m = fs->memory;
-	bool grown;
+	size_t cache, data;
+	bool is_full;
 
 	follow_limit(fs);
-	if (pressure_is_short(&m->pressure)) {
+	if (!pressure_room(&m->pressure, PRESSURE_ROOM)) {
 		cut(fs);
 		return;
 	}
-	grown = budget_grow(&m->cache, clock_ns());
-	grown |= budget_grow(&m->data, clock_ns());
-	if (!grown)
+	cache = m->cache.now;
+	data = m->data.now;
+	budget_grow(&m->cache, clock_ns());
+	budget_grow(&m->data, clock_ns());
+	bound(fs);
+	if (m->cache.now == cache && m->data.now == data)
 		return;
 	set_limits(fs);
-	if (m->cache.now == m->cache.full && m->data.now == m->data.full) {
-		mem_pool_save(fs->pool, false);
+	is_full = m->cache.now == m->cache.full && m->data.now == m->data.full;
+	mem_pool_save(fs->pool, !is_full);
+	if (m->is_cut && is_full) {
 		log_info("memory is not short any more: the cache may have %zu KiB again",
 			m->cache.full / 1024);
 		m->is_cut = false;

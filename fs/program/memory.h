@@ -14,7 +14,10 @@
  * blocks are evicted, and unused pool memory goes back to the system. The share of data in flight
  * is cut too: calls in flight go on, and requests that need more memory wait until those calls have
  * ended. UNSTABLE data is committed. Both shares also follow the least limit of the control groups,
- * down, and up to their first values.
+ * down, and up to their first values. A share exceeds the bytes in use by half of the room at most
+ * (an eighth of each limit is not counted as room):
+ * a mount that has rested while other processes took memory does not take at once memory that is
+ * not there.
  *
  * The main thread calls these functions, except memory_bytes().
  */
@@ -33,6 +36,11 @@ struct memory *memory_free(struct memory *m);
 
 /* How many bytes the pool may have. */
 size_t memory_bytes(const struct memory *m);
+/* How many KiB the kernel may read ahead of a program, if the mount's readahead is kb. The kernel
+ * cannot reclaim those pages before it has its answer, and has up to twice as many for each
+ * program. So a control group with a limit of 128 MiB gets 2 MiB, a larger or smaller one in
+ * proportion. */
+unsigned memory_ahead_kb(const struct memory *m, unsigned kb);
 /* The shares of data and of the cache in bytes. If data needs all bytes, the cache gets 0. */
 void memory_split(size_t bytes, size_t *data, size_t *cached);
 

@@ -51,6 +51,29 @@ static void it_grows_when_memory_has_not_been_short_for_long(void **state)
 	assert_false(budget_grow(&b, t + SECOND));
 }
 
+static void it_is_bounded_by_the_room_that_is_left(void **state)
+{
+	struct budget b;
+
+	budget_init(&b, 64 * MIB, MIB);
+	assert_false(budget_bound(&b, 0, SIZE_MAX));
+	assert_false(budget_bound(&b, 0, 64 * MIB));
+	assert_false(budget_bound(&b, 60 * MIB, 5 * MIB));
+	assert_int_equal(b.now, 64 * MIB);
+	assert_true(budget_bound(&b, 20 * MIB, 10 * MIB));
+	assert_int_equal(b.now, 30 * MIB);
+	assert_false(budget_bound(&b, 20 * MIB, 10 * MIB));
+	assert_false(budget_bound(&b, 30 * MIB, 0)); /* what is in use may stay */
+	assert_int_equal(b.now, 30 * MIB);
+	assert_true(budget_bound(&b, 0, 0));
+	assert_int_equal(b.now, MIB);
+	/* memory was not short: the budget grows at once */
+	assert_true(budget_grow(&b, 100 * SECOND));
+	budget_init(&b, 1, MIB);
+	assert_false(budget_bound(&b, 0, 0));
+	assert_int_equal(b.now, 1);
+}
+
 static void a_small_one_is_left_alone(void **state)
 {
 	struct budget b;
@@ -86,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_that_is_short_halves_it),
 		cmocka_unit_test(it_grows_when_memory_has_not_been_short_for_long),
+		cmocka_unit_test(it_is_bounded_by_the_room_that_is_left),
 		cmocka_unit_test(a_small_one_is_left_alone),
 		cmocka_unit_test(another_most_leaves_a_cut_as_it_is),
 	};

@@ -40,7 +40,7 @@ static void without_a_system_there_is_nothing(void **state)
 	begin();
 	assert_int_equal(p.fd, -1);
 	assert_true(pressure_limit(&p) == SIZE_MAX);
-	assert_false(pressure_is_short(&p));
+	assert_true(pressure_room(&p, PRESSURE_ROOM) == SIZE_MAX);
 }
 
 static void the_least_limit_counts(void **state)
@@ -87,9 +87,9 @@ static void version_1_is_known(void **state)
 	fake_file("sys/fs/cgroup/memory/pods/memory.stat",
 		"cache 1\ninactive_file 7\ntotal_cache 9\ntotal_inactive_file 3000000\n"
 		"total_active_file 1000000\n");
-	assert_false(pressure_is_short(&p));
+	assert_int_equal(pressure_room(&p, PRESSURE_ROOM), 1250000);
 	fake_file("sys/fs/cgroup/memory/pods/memory.stat", "total_active_file 1000000\n");
-	assert_true(pressure_is_short(&p));
+	assert_int_equal(pressure_room(&p, PRESSURE_ROOM), 0);
 }
 
 /* Pages of files are as good as free. */
@@ -100,16 +100,18 @@ static void room_is_what_nobody_holds(void **state)
 	fake_file(GROUP "/memory.current", "160000000\n");
 	fake_file(GROUP "/memory.stat", "anon 1\ninactive_file 10000000\nactive_file 1000000\n");
 	begin();
-	assert_false(pressure_is_short(&p));
+	assert_int_equal(pressure_room(&p, PRESSURE_ROOM), 1000000);
+	assert_int_equal(pressure_room(&p, 8), 0);
+	assert_int_equal(pressure_room(&p, 32), 6000000);
 	fake_file(GROUP "/memory.stat", "anon 1\ninactive_file 8000000\nactive_file 1000000\n");
-	assert_true(pressure_is_short(&p));
+	assert_int_equal(pressure_room(&p, PRESSURE_ROOM), 0);
 	fake_file(GROUP "/memory.max", "max\n");
-	assert_false(pressure_is_short(&p));
+	assert_true(pressure_room(&p, PRESSURE_ROOM) == SIZE_MAX);
 	/* and in a group above */
 	fake_file("sys/fs/cgroup/pods/memory.max", "1000\n");
 	fake_file("sys/fs/cgroup/pods/memory.current", "1000\n");
 	fake_file("sys/fs/cgroup/pods/memory.stat", "anon 900\n");
-	assert_true(pressure_is_short(&p));
+	assert_int_equal(pressure_room(&p, PRESSURE_ROOM), 0);
 }
 
 static void asked(const char *name)

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <cmocka.h>
 
+#include "cache/budget.h"
 #include "cache/cache.h"
 #include "fs/program/memory.h"
 #include "tests/unit/cache/fake-groups.h"
@@ -112,6 +113,20 @@ static void a_group_bounds_the_pool(void **state)
 	memory_free(m);
 }
 
+static void a_group_bounds_the_kernels_read_ahead(void **state)
+{
+	assert_int_equal(memory_ahead_kb(fs.memory, 16384), 4096);
+	assert_int_equal(memory_ahead_kb(fs.memory, 64), 64);
+	assert_int_equal(memory_ahead_kb(fs.memory, 0), 0);
+	fake_file(GROUP "/memory.max", "134217728\n");
+	memory_connected(&fs);
+	memory_tick(&fs);
+	assert_int_equal(memory_ahead_kb(fs.memory, 16384), 2048);
+	fake_file(GROUP "/memory.max", "1000000\n");
+	memory_tick(&fs);
+	assert_int_equal(memory_ahead_kb(fs.memory, 16384), 128);
+}
+
 static void stalls_cost_the_cache_half_of_it(void **state)
 {
 	size_t all;
@@ -161,6 +176,28 @@ static void a_group_without_room_costs_it_all_but_a_little(void **state)
 	assert_true(cache_limit(fs.cache) <= MIB);
 }
 
+/* Other processes take memory while the mount rests: the mount may take half of what is left. */
+static void a_share_that_rests_is_bounded_by_the_room(void **state)
+{
+	size_t all;
+
+	memory_connected(&fs);
+	all = cache_limit(fs.cache);
+	fake_file(GROUP "/memory.current", "461373440\n"); /* 440 of 448 MiB */
+	memory_tick(&fs);
+	assert_int_equal(cache_limit(fs.cache), 4 * MIB);
+	assert_int_equal(fs.data_limit, 4 * MIB + 2 * MEM_MAX_SIZE);
+	fill();
+	assert_int_equal(cache_bytes(fs.cache), 4 * MIB);
+	memory_tick(&fs); /* what is there already stays */
+	assert_int_equal(cache_bytes(fs.cache), 4 * MIB);
+	fake_file(GROUP "/memory.current", "100000000\n");
+	for (int i = 0; i < BUDGET_STEPS; i++)
+		memory_tick(&fs);
+	assert_int_equal(cache_limit(fs.cache), all);
+	assert_int_equal(fs.data_limit, 24 * MIB);
+}
+
 /* Half of the data under way is cut, but the workers have a block each, and there is room for
  * requests. */
 static void data_under_way_is_cut_too(void **state)
@@ -202,9 +239,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_memory_for_everything),
 		TEST(a_group_bounds_the_pool),
+		TEST(a_group_bounds_the_kernels_read_ahead),
 		TEST(stalls_cost_the_cache_half_of_it),
 		TEST(stalls_of_others_cost_nothing),
 		TEST(a_group_without_room_costs_it_all_but_a_little),
+		TEST(a_share_that_rests_is_bounded_by_the_room),
 		TEST(data_under_way_is_cut_too),
 		TEST(the_shares_follow_the_groups_limit),
 	};
