@@ -11,6 +11,7 @@
 
 #include "fs/coherence/change.h"
 #include "fs/kernel/ending.h"
+#include "fs/kernel/thread.h"
 #include "fs/known/file.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
@@ -189,7 +190,7 @@ struct inval *inval_start(struct fs *fs)
 	clock_cond_init(&v->wake);
 	STAILQ_INIT(&v->queue);
 	STAILQ_INIT(&v->doubts);
-	if (!pthread_create(&v->thread, NULL, inval_main, v))
+	if (!thread_start(fs, &v->thread, inval_main, v, 0))
 		return v;
 	pthread_cond_destroy(&v->wake);
 	mutex_destroy(&v->lock);

@@ -7,12 +7,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fs/kernel/ending.h"
+#include "fs/kernel/thread.h"
 #include "fs/known/fs.h"
 #include "fs/known/inode_record.h"
 #include "fs/known/names.h"
@@ -163,8 +163,6 @@ static void *notifier_main(void *arg)
 struct notifier *notifier_start(struct fs *fs)
 {
 	struct notifier *n = calloc(1, sizeof(*n));
-	sigset_t block, before;
-	int r;
 
 	if (!n)
 		return NULL;
@@ -173,11 +171,7 @@ struct notifier *notifier_start(struct fs *fs)
 	STAILQ_INIT(&n->jobs);
 	STAILQ_INIT(&n->later);
 	clock_cond_init(&n->some);
-	sigfillset(&block);
-	pthread_sigmask(SIG_SETMASK, &block, &before);
-	r = pthread_create(&n->thread, NULL, notifier_main, n);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!r)
+	if (!thread_start(fs, &n->thread, notifier_main, n, 0))
 		return n;
 	pthread_cond_destroy(&n->some);
 	mutex_destroy(&n->lock);

@@ -23,6 +23,7 @@
 #include "fs/kernel/process.h"
 #include "fs/kernel/request.h"
 #include "fs/kernel/request_waits.h"
+#include "fs/kernel/thread.h"
 #include "fs/kernel/turn.h"
 #include "transport/clock.h"
 #include "transport/lock.h"
@@ -288,7 +289,6 @@ static void *worker_main(void *arg)
 bool workers_start(struct fs *fs, unsigned n)
 {
 	struct workers *all = calloc(1, sizeof(*all) + n * sizeof(all->w[0]));
-	sigset_t block, before;
 	unsigned made;
 
 	if (!all)
@@ -299,18 +299,14 @@ bool workers_start(struct fs *fs, unsigned n)
 	atomic_init(&all->running, n);
 	mutex_init(&all->rest);
 	pthread_cond_init(&all->resumed, NULL);
-	sigfillset(&block);
-	sigdelset(&block, SIGUSR2);
-	pthread_sigmask(SIG_SETMASK, &block, &before);
 	for (made = 0; made < n; made++) {
 		struct worker *w = &all->w[made];
 
 		w->all = all;
-		if (pthread_create(&w->thread, NULL, worker_main, w))
+		if (thread_start(fs, &w->thread, worker_main, w, SIGUSR2))
 			break;
 	}
 	all->made = made;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (made == n)
 		return true;
 	atomic_fetch_sub(&all->running, n - made);

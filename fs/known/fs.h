@@ -106,6 +106,7 @@ struct fs {
 	int auto_unmount_fd;	/* cli/auto_unmount.h; -1: none */
 	struct note mount_note; /* survivor.h */
 	bool said_unsafe;	/* survivor_tick() */
+	bool waits_for_threads; /* thread.h: the mount is in use, and would end */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;

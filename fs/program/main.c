@@ -151,6 +151,7 @@ static int take_over(
 
 	signals_catch(fs->wake_fd, o->foreground && o->log.to != LOG_TO_FILE);
 	signals_let_in();
+	fs->waits_for_threads = !fs->record->on_trial;
 	switch (first_connect(fs, d, wanted, ctx, why, size)) {
 	case FIRST_CONNECTED:
 		break;

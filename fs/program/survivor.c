@@ -173,6 +173,7 @@ int survivor_take(struct fs *fs, struct err *e)
 		return err_set(e, ERR_INTERNAL, "no memory for the notes of the mount");
 	survivor_hold(fs);
 	fs->record->on_trial = false; /* the former program cannot go on from here */
+	fs->waits_for_threads = true;
 	if (fs_former_go_on(fs, e))
 		return -1;
 	again_begin(fs);
