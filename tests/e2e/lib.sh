@@ -129,6 +129,18 @@ unmount_rnfs() { # unmounts and waits until the daemon has ended
 	return 1
 }
 
+pids_group() { # makes a control group that can limit processes, and prints its directory
+	local top
+	for top in /sys/fs/cgroup/pids /sys/fs/cgroup; do
+		if mkdir "$top/rnfs-e2e-$$" && [ -e "$top/rnfs-e2e-$$/pids.max" ]; then
+			echo "$top/rnfs-e2e-$$"
+			return
+		fi
+		rmdir "$top/rnfs-e2e-$$"
+	done 2> /dev/null
+	return 1
+}
+
 e2e_cleanup() { # also in the middle of a test, with further mounts
 	local m p
 	for m in $(awk -v below="$work/" 'index($2, below) == 1 { print $2 }' /proc/self/mounts); do fusermount3 -u -z "$m" 2> /dev/null; done

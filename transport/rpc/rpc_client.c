@@ -314,7 +314,7 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	while ((call = client_pick(c, &at, want_cancelled, 0)))
 		client_fail(c, call, -ECANCELED);
 	at = 0;
-	c->replied = false;
+	c->replied = c->told_own_fault = false;
 	c->silence = (struct silence){0};
 	c->up_since = now;
 	mutex_lock(&c->table.lock);
@@ -364,7 +364,7 @@ static void client_progress_down(struct rpc_client *c)
 	mutex_lock(&c->table.lock);
 	snprintf(c->why, sizeof(c->why), "%s", c->connector.err.msg);
 	mutex_unlock(&c->table.lock);
-	client_not_responding(c);
+	client_not_connected(c);
 }
 
 static void *client_main(void *arg)

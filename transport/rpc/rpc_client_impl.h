@@ -46,7 +46,8 @@ struct rpc_client {
 	/* the progress thread's */
 	struct rpc_connector connector;
 	uint64_t next_check;
-	bool replied; /* on this connection */
+	bool replied;	     /* on this connection */
+	bool told_own_fault; /* client_not_connected() */
 	uint64_t up_since;
 	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
 	struct rpc_call hello; /* while `greeting` */

@@ -55,6 +55,17 @@ void client_not_responding(struct rpc_client *c)
 		log_always_info("server %s not responding, still trying", c->peer_name);
 }
 
+void client_not_connected(struct rpc_client *c)
+{
+	const struct err *e = &c->connector.err;
+
+	if (e->kind == ERR_INTERNAL && !c->told_own_fault) {
+		c->told_own_fault = true;
+		log_always_warn("server %s: no connection can be made: %s", c->peer_name, e->msg);
+	}
+	client_not_responding(c);
+}
+
 int client_tick_ms(struct rpc_client *c)
 {
 	unsigned ms, max;

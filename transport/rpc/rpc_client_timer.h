@@ -10,6 +10,9 @@
 
 /* Tells once, until there is an answer, that the server is silent. */
 void client_not_responding(struct rpc_client *c);
+/* The connector's last attempt has failed. Does the same, but first names the reason if the reason
+ * is a limit of this machine: once, until there is a connection. */
+void client_not_connected(struct rpc_client *c);
 /* How long the thread may sleep, in ms, without missing a deadline by much. */
 int client_tick_ms(struct rpc_client *c);
 /* How long the thread may sleep now; a client with paths also looks for a silent peer. */

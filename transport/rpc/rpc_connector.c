@@ -117,6 +117,7 @@ static void connector_back_off(struct rpc_connector *n, unsigned first_ms)
 int rpc_connector_start(struct rpc_connector *n, int max)
 {
 	uint64_t now = clock_coarse_ns();
+	int rc;
 
 	if (n->running)
 		return max;
@@ -127,18 +128,22 @@ int rpc_connector_start(struct rpc_connector *n, int max)
 	}
 	atomic_store_explicit(&n->done, false, memory_order_relaxed);
 	n->xprt = NULL;
-	if (pthread_create(&n->thread, NULL, connector_main, n) == 0)
-		n->running = true;
-	else
-		connector_back_off(n, BACKOFF_MIN_MS);
-	return max;
+	rc = pthread_create(&n->thread, NULL, connector_main, n);
+	n->running = !rc;
+	if (!rc)
+		return max;
+	n->err = (struct err){0};
+	err_set(&n->err, ERR_INTERNAL, "cannot start a thread: %s", strerror(rc));
+	atomic_store_explicit(&n->done, true, memory_order_relaxed);
+	return 0;
 }
 
 bool rpc_connector_collect(struct rpc_connector *n, struct rpc_xprt **x)
 {
-	if (!n->running || !atomic_load_explicit(&n->done, memory_order_acquire))
+	if (!atomic_load_explicit(&n->done, memory_order_acquire))
 		return false;
-	*x = connector_join(n);
+	atomic_store_explicit(&n->done, false, memory_order_relaxed);
+	*x = n->running ? connector_join(n) : NULL;
 	if (!*x)
 		connector_back_off(n, BACKOFF_MIN_MS);
 	return true;

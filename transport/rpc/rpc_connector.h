@@ -55,7 +55,7 @@ void rpc_connector_finish(struct rpc_connector *n);
 struct rpc_xprt *rpc_connector_connect(struct rpc_connector *n, int abort_fd, struct err *e);
 
 /* Starts an attempt if none runs and the pause is over. Returns the ms of pause left, at most
- * max. */
+ * max. 0: the system has no thread for the attempt, which has failed. */
 int rpc_connector_start(struct rpc_connector *n, int max);
 /* Has the attempt ended? Then *x is its connection, or NULL: n->err says why, and the next attempt
  * waits. */

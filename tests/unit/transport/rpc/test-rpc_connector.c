@@ -4,7 +4,9 @@
  * Unit tests of transport/rpc/rpc_connector.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +19,16 @@
 #include "transport/rpc/rpc_connector.h"
 
 #define WAIT_MS 20000
+
+static int thread_error; /* of pthread_create(); 0: none */
+
+int __real_pthread_create(
+	pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	return thread_error ? thread_error : __real_pthread_create(t, attr, run, arg);
+}
 
 struct env {
 	struct rpc_client_params p;
@@ -100,6 +112,28 @@ static void a_failure_has_a_reason_and_a_growing_pause(void **state)
 		assert_int_equal(rpc_connector_start(&v.n, 77), 77);
 		assert_false(v.n.running); /* not before the pause is over */
 	}
+	env_stop(&v);
+}
+
+static void without_a_thread_an_attempt_fails(void **state)
+{
+	struct rpc_xprt *x = NULL;
+	struct env v;
+
+	env_start(&v, RPC_TCP, true);
+	thread_error = EAGAIN;
+	assert_int_equal(rpc_connector_start(&v.n, 1000), 0);
+	thread_error = 0;
+	assert_true(rpc_connector_collect(&v.n, &x));
+	assert_null(x);
+	assert_int_equal(v.n.err.kind, ERR_INTERNAL);
+	assert_string_equal(v.n.err.msg, "cannot start a thread: Resource temporarily unavailable");
+	assert_int_equal(v.n.backoff_ms, 200); /* the next attempt waits */
+	assert_false(rpc_connector_collect(&v.n, &x));
+	x = attempt(&v);
+	assert_non_null(x);
+	x->ops->shutdown(x);
+	rpc_xprt_unref(x);
 	env_stop(&v);
 }
 
@@ -247,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failure_has_a_reason_and_a_growing_pause),
+		cmocka_unit_test(without_a_thread_an_attempt_fails),
 		cmocka_unit_test(a_connection_is_handed_over_once),
 		cmocka_unit_test(the_next_begins_where_the_last_ended),
 		cmocka_unit_test(a_server_that_starts_sees_the_old_port),
