@@ -239,6 +239,13 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	return 0;
 }
 
+static int start_locks(struct nfs3_client *c, struct err *e)
+{
+	int rc = nfs3_nlm_start(c);
+
+	return rc ? err_set(e, ERR_INTERNAL, "no thread for the locks: %s", strerror(-rc)) : 0;
+}
+
 /* Connects, and asks for the root; a successor knows the root. */
 static int begin(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
 {
@@ -266,13 +273,12 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		return NULL;
 	}
 	client_init(c, p);
-	if (begin(c, p, e)) {
+	if (begin(c, p, e) || start_locks(c, e)) {
 		if (p->record && c->nlm)
 			nfs3_nlm_let_go(c->nlm);
 		nfs3_unmount(&c->base);
 		return NULL;
 	}
-	nfs3_nlm_start(c);
 	return &c->base;
 }
 

@@ -72,16 +72,29 @@ static void claim(struct nfs3_client *c, bool manager)
 	mutex_unlock(&c->lock);
 }
 
-void nfs3_nlm_start(struct nfs3_client *c)
+static int start_locked(struct nfs3_client *c) REQUIRES(c->nlm->lock)
 {
 	struct nfs3_nlm *n = c->nlm;
+	int rc = pthread_create(&n->thread, NULL, nlm_main, c);
+
+	n->up = !rc;
+	return -rc;
+}
+
+int nfs3_nlm_start(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	int rc = 0;
 
 	if (!n)
-		return;
+		return 0;
 	mutex_lock(&n->lock);
 	if (nfs3_nlm_has_left(n) || n->claim)
-		n->up = pthread_create(&n->thread, NULL, nlm_main, c) == 0;
+		rc = start_locked(c);
+	if (!n->claim)
+		rc = 0; /* the thread is tried again for the first lock */
 	mutex_unlock(&n->lock);
+	return rc;
 }
 
 /* An answer over the same connection shows that the server has not restarted. If the connection is
@@ -183,9 +196,12 @@ void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
 		if (n->quit)
 			rc = -ENOTCONN;
 		else if (!n->up)
-			rc = -pthread_create(&n->thread, NULL, nlm_main, c);
+			rc = start_locked(c);
+		if (rc && rc != -ENOTCONN) {
+			log_warn("no locks: cannot start a thread: %s", strerror(-rc));
+			rc = -ENOLCK; /* -EAGAIN would say that another process has the lock */
+		}
 		if (!rc) {
-			n->up = true;
 			op->be.v3.cookie = ++n->next_seq;
 			op->due_ns = clock_ns();
 			TAILQ_INSERT_TAIL(&n->queue, op, link);

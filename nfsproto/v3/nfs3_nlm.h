@@ -13,8 +13,8 @@
 int nfs3_nlm_init(
 	struct nfs3_nlm *n, const char *dir, const char *who, const struct nfs3_nsm *former);
 /* Call once mounted. Begins to free locks that a former daemon left, and to claim its own, if any.
- */
-void nfs3_nlm_start(struct nfs3_client *c);
+ * 0; -errno: there is no thread for claims, and I/O under the locks would wait for ever. */
+int nfs3_nlm_start(struct nfs3_client *c);
 /* Ends waiting ops with -ENOTCONN, and the thread. While there are connections. */
 void nfs3_nlm_stop(struct nfs3_client *c);
 /* After the connections, which tell of their return: clears held locks until `until`, on

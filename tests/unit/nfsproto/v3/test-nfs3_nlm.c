@@ -15,6 +15,16 @@
 
 #include "tests/unit/nfsproto/v3/nfs3-fixture.h"
 
+static int thread_error; /* of pthread_create(); 0: none */
+
+int __real_pthread_create(
+	pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	return thread_error ? thread_error : __real_pthread_create(t, attr, run, arg);
+}
+
 static int lock(struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
 {
 	struct nfs_op op = fix3_lock_op(f, owner, type, start, end, wait);
@@ -64,6 +74,18 @@ static void a_taken_lock_is_waited_for_or_not(void **state)
 	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 4);
 	f->m.nlm_status = NLM4_DENIED_GRACE_PERIOD; /* also for a caller that does not wait */
 	f->m.nlm_times = 1;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
+}
+
+/* -EAGAIN would say that another process has the lock. */
+static void without_a_thread_there_are_no_locks(void **state)
+{
+	struct fix3 *f = *state;
+
+	thread_error = EAGAIN;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), -ENOLCK);
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, true), -ENOLCK);
+	thread_error = 0;
 	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
 }
 
@@ -622,6 +644,7 @@ int main(void)
 		ON_MOUNT3(ranges_go_to_the_server_as_they_are),
 		ON_MOUNT3(what_is_not_held_is_not_unlocked),
 		ON_MOUNT3(a_taken_lock_is_waited_for_or_not),
+		ON_MOUNT3(without_a_thread_there_are_no_locks),
 		ON_MOUNT3(statuses_are_errnos),
 		ON_MOUNT3(the_holder_is_told),
 		ON_MOUNT3(who_comes_later_does_not_overtake),

@@ -24,6 +24,21 @@
 
 static uint8_t bytes[1 << 14];
 
+static bool locks_fail; /* a mount gets no thread for locks */
+static void *timer_of;
+
+int __real_pthread_create(
+	pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+
+/* Of the two threads of a client, the first is the timer. */
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	if (locks_fail && arg == timer_of)
+		return EAGAIN;
+	timer_of = arg;
+	return __real_pthread_create(t, attr, run, arg);
+}
+
 static int setup(void **state)
 {
 	char *dir = strdup("/tmp/rnfs-record-XXXXXX");
@@ -145,6 +160,33 @@ static void a_lock_that_the_server_has_forgotten_is_lost(void **state)
 	free(rec.open);
 }
 
+/* I/O under a lock would wait for ever for the claim. The next attempt finds all again. */
+static void without_a_thread_for_claims_there_is_no_mount(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_open *o = fix3_open_file(f);
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_client *former = f->nfs;
+	struct nfs_record rec;
+
+	assert_int_equal(fix3_lock_through(f, o, F_WRLCK), 0);
+	put(f, &o, 1, &rec);
+	locks_fail = true;
+	assert_null(take(f, &rec, &e));
+	locks_fail = false;
+	assert_string_equal(e.msg, "no thread for the locks: Resource temporarily unavailable");
+	assert_int_equal(count(f, NLM4PROC_UNLOCK), 0);
+	e.kind = ERR_NONE;
+	f->nfs = take(f, &rec, &e);
+	assert_non_null(f->nfs);
+	assert_int_equal(fix3_write_through(f, rec.open[0]), 0);
+	assert_int_equal(fix3_seen(f).reclaims, 1);
+	assert_int_equal(fix3_lock_through(f, rec.open[0], F_UNLCK), 0);
+	fix3_close_file(f, rec.open[0]);
+	forget(former);
+	free(rec.open);
+}
+
 /* The next attempt of the successor finds all again. */
 static void a_damaged_record_gives_nothing_back(void **state)
 {
@@ -236,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(locks_go_on),
 		TEST(a_lock_that_the_server_has_forgotten_is_lost),
+		TEST(without_a_thread_for_claims_there_is_no_mount),
 		TEST(a_damaged_record_gives_nothing_back),
 		TEST(a_record_that_lies_does_no_harm),
 		TEST(a_waiting_lock_is_not_settled),
