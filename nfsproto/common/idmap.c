@@ -29,12 +29,13 @@
 #include "transport/log.h"
 #include "transport/quote.h"
 
-#define CHAINS	  256u
-#define COUNT_MAX 4096u
-#define KEEP_S	  600
-#define KEEP_NO_S 60
-#define NSS_BUF	  (64u << 10)
-#define CONF_PATH "/etc/idmapd.conf"
+#define CHAINS	    256u
+#define COUNT_MAX   4096u
+#define KEEP_S	    600
+#define KEEP_NO_S   60
+#define NSS_BUF	    (64u << 10)
+#define NSS_BUF_MAX (16u << 20) /* the name service lists all members of a group */
+#define CONF_PATH   "/etc/idmapd.conf"
 
 struct entry {
 	LIST_ENTRY(entry) link;
@@ -72,32 +73,56 @@ static time_t now_s(void)
 
 /* --- the name service ---------------------------------------------------------------------- */
 
+/* An answer of the name service. */
+struct nss {
+	char *buf;
+	struct passwd pw, *user;
+	struct group gr, *g;
+};
+
+/* Of a name or, if name is NULL, of an id. 0 or an errno. */
+static int nss_try(struct nss *n, size_t size, bool group, const char *name, uint32_t id)
+{
+	if (group)
+		return name ? getgrnam_r(name, &n->gr, n->buf, size, &n->g)
+			    : getgrgid_r(id, &n->gr, n->buf, size, &n->g);
+	return name ? getpwnam_r(name, &n->pw, n->buf, size, &n->user)
+		    : getpwuid_r(id, &n->pw, n->buf, size, &n->user);
+}
+
+/* False: there is no such user or group. The caller frees n->buf. */
+static bool nss_ask(struct nss *n, bool group, const char *name, uint32_t id)
+{
+	int rc = ERANGE;
+
+	for (size_t size = NSS_BUF; rc == ERANGE && size <= NSS_BUF_MAX; size *= 4) {
+		free(n->buf);
+		n->buf = malloc(size);
+		rc = n->buf ? nss_try(n, size, group, name, id) : ENOMEM;
+	}
+	return !rc && (n->g || n->user);
+}
+
 static bool nss_id_of(const char *name, bool group, uint32_t *id)
 {
-	char *buf = malloc(NSS_BUF);
-	struct passwd pw, *user = NULL;
-	struct group gr, *g = NULL;
+	struct nss n = {.buf = NULL};
+	bool found = nss_ask(&n, group, name, 0);
 
-	if (buf && group && getgrnam_r(name, &gr, buf, NSS_BUF, &g) == 0 && g)
-		*id = g->gr_gid;
-	else if (buf && !group && getpwnam_r(name, &pw, buf, NSS_BUF, &user) == 0 && user)
-		*id = user->pw_uid;
-	free(buf);
-	return g || user;
+	if (found)
+		*id = group ? n.g->gr_gid : n.user->pw_uid;
+	free(n.buf);
+	return found;
 }
 
 static bool nss_name_of(uint32_t id, bool group, char *name, size_t size)
 {
-	char *buf = malloc(NSS_BUF);
-	struct passwd pw, *user = NULL;
-	struct group gr, *g = NULL;
-	bool fits = false;
+	struct nss n = {.buf = NULL};
+	bool fits = nss_ask(&n, group, NULL, id);
 
-	if (buf && group && getgrgid_r(id, &gr, buf, NSS_BUF, &g) == 0 && g)
-		fits = (size_t)snprintf(name, size, "%s", g->gr_name) < size;
-	else if (buf && !group && getpwuid_r(id, &pw, buf, NSS_BUF, &user) == 0 && user)
-		fits = (size_t)snprintf(name, size, "%s", user->pw_name) < size;
-	free(buf);
+	if (fits)
+		fits = (size_t)snprintf(name, size, "%s", group ? n.g->gr_name : n.user->pw_name) <
+		       size;
+	free(n.buf);
 	return fits;
 }
 

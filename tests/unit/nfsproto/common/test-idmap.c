@@ -3,6 +3,8 @@
  *
  * Unit tests of nfsproto/common/idmap.
  */
+#include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -54,6 +56,40 @@ static bool name_of(uint32_t id, bool group, char *name, size_t size)
 }
 
 static const struct idmap_source source = {.id_of = id_of, .name_of = name_of};
+
+/* The machine's name service has one more group, with thousands of members. */
+#define CROWD	    "rnfs-test-crowd"
+#define CROWD_GID   4123456789u
+#define CROWD_BYTES 1000000u
+
+int __real_getgrnam_r(
+	const char *name, struct group *g, char *buf, size_t size, struct group **found);
+int __real_getgrgid_r(gid_t gid, struct group *g, char *buf, size_t size, struct group **found);
+
+static int crowd(struct group *g, size_t size, struct group **found)
+{
+	static char name[] = CROWD;
+
+	*found = NULL;
+	if (size < CROWD_BYTES)
+		return ERANGE;
+	*g = (struct group){.gr_name = name, .gr_gid = CROWD_GID};
+	*found = g;
+	return 0;
+}
+
+int __wrap_getgrnam_r(
+	const char *name, struct group *g, char *buf, size_t size, struct group **found)
+{
+	return strcmp(name, CROWD) ? __real_getgrnam_r(name, g, buf, size, found)
+				   : crowd(g, size, found);
+}
+
+int __wrap_getgrgid_r(gid_t gid, struct group *g, char *buf, size_t size, struct group **found)
+{
+	return gid != CROWD_GID ? __real_getgrgid_r(gid, g, buf, size, found)
+				: crowd(g, size, found);
+}
 
 static int setup(void **state)
 {
@@ -191,6 +227,22 @@ static void the_machine_knows_root(void **state)
 	idmap_free(m);
 }
 
+static void a_group_may_have_many_members(void **state)
+{
+	struct idmap *m = idmap_new("example.net", NULL, resolved, NULL);
+	char name[IDMAP_NAME_MAX + 1];
+	enum idmap_answer a;
+	uint32_t gid = 0;
+
+	assert_int_equal(id_now(m, CROWD "@example.net", true, &gid), IDMAP_YES);
+	assert_int_equal(gid, CROWD_GID);
+	while ((a = idmap_name(m, CROWD_GID, true, name)) == IDMAP_NOT_YET)
+		wait_news();
+	assert_int_equal(a, IDMAP_YES);
+	assert_string_equal(name, CROWD "@example.net");
+	idmap_free(m);
+}
+
 static void idmapd_conf_is_read(void **state)
 {
 	static const struct {
@@ -234,6 +286,7 @@ int main(void)
 		WITH_MAP(a_silent_name_service_is_left_alone),
 		WITH_MAP(many_names),
 		WITH_MAP(the_machine_knows_root),
+		WITH_MAP(a_group_may_have_many_members),
 		cmocka_unit_test(idmapd_conf_is_read),
 	};
 
