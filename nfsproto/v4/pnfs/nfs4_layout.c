@@ -12,7 +12,8 @@
 #include "nfsproto/v4/mount/nfs4_open.h"
 #include "transport/clock.h"
 
-#define ROOM (NFS4_LAYOUTS_HELD / 8) /* places that are kept free for new layouts */
+#define ROOM	   (NFS4_LAYOUTS_HELD / 8) /* places that are kept free for new layouts */
+#define PUT_OFF_NS (250 * NFS4_MSEC)	   /* between two LAYOUTRETURNs of a layout */
 
 /* --- the table ----------------------------------------------------------------------------- */
 
@@ -25,6 +26,7 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 		LIST_INIT(&t->bucket[i]);
 	TAILQ_INIT(&t->ages);
 	TAILQ_INIT(&t->queue);
+	TAILQ_INIT(&t->put_off);
 	TAILQ_INIT(&t->reports);
 	t->n = t->forgets = t->nreports = 0;
 	t->closed = t->poked = t->all_changed = false;
@@ -514,10 +516,27 @@ static void make_room_locked(struct nfs4_layouts *t) REQUIRES(t->lock)
 	}
 }
 
-struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t)
+/* The first layout that was put off, if it is due; or NULL. */
+static struct nfs4_layout_held *put_off_locked(struct nfs4_layouts *t, uint64_t *next)
+	REQUIRES(t->lock)
 {
-	struct nfs4_layout_held *l;
+	struct nfs4_layout_held *l = TAILQ_FIRST(&t->put_off);
 
+	if (l && l->back_ns > clock_ns()) {
+		*next = l->back_ns < *next ? l->back_ns : *next;
+		return NULL;
+	}
+	if (l)
+		TAILQ_REMOVE(&t->put_off, l, work);
+	return l;
+}
+
+struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t, uint64_t *next)
+{
+	struct nfs4_layout_held *l = put_off_locked(t, next);
+
+	if (l)
+		return l;
 	make_room_locked(t);
 	l = TAILQ_FIRST(&t->queue);
 	if (!l)
@@ -539,6 +558,22 @@ struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *
 		return o;
 	nfs4_open_unref(o);
 	return NULL;
+}
+
+bool nfs4_layout_put_off_locked(struct nfs4_layout_held *l, uint64_t most_ns)
+{
+	uint64_t now = clock_ns();
+
+	if (!l->back_by_ns)
+		l->back_by_ns = now + most_ns;
+	if (now >= l->back_by_ns)
+		return false;
+	l->back_ns = now + PUT_OFF_NS;
+	TAILQ_INSERT_TAIL(&l->in->put_off, l, work);
+	if (l->want)
+		nfs4_open_unref(l->want);
+	l->want = NULL;
+	return true;
 }
 
 void nfs4_layout_done_locked(struct nfs4_layout_held *l)
@@ -567,6 +602,7 @@ void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	drop_segments(&l->reads);
 	drop_segments(&l->writes);
 	l->held = l->going = l->forgotten = false;
+	l->back_by_ns = 0;
 	l->small = 0;
 	l->nerrors = 0;
 	free(l->stats);

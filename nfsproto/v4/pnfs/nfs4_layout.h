@@ -20,7 +20,8 @@
  * I/O that has failed at a data server waits in the layout, which is then going. LAYOUTRETURN tells
  * the metadata server of the error, and the server shuts the data server's old requests out
  * (fencing: RFC 8435 section 2.2). Only then the I/O goes through the metadata server. Otherwise a
- * WRITE that the data server has still to execute could undo a later one.
+ * WRITE that the data server has still to execute could undo a later one. A server that does not
+ * take the layout back now is asked again, for a lease time at most.
  *
  * A layout that the server has forgotten (a restart, a lost client ID) goes without LAYOUTRETURN,
  * and is not reclaimed. The table is bounded: a file beside that gets no layout until an idle
@@ -58,6 +59,7 @@ struct nfs4_layouts {
 	GUARDED_BY(lock) LIST_HEAD(, nfs4_layout_held) bucket[NFS4_LAYOUT_BUCKETS];
 	GUARDED_BY(lock) TAILQ_HEAD(nfs4_layout_ages, nfs4_layout_held) ages;
 	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_held) queue;
+	GUARDED_BY(lock) TAILQ_HEAD(, nfs4_layout_held) put_off; /* busy, in the order of back_ns */
 	unsigned n GUARDED_BY(lock);
 	unsigned forgets GUARDED_BY(lock); /* how often the server has forgotten all */
 	uint64_t rest_ns GUARDED_BY(lock); /* no layout is used or wanted before */
@@ -84,8 +86,9 @@ struct nfs4_layout_held {
 	struct nfs4_layouts *in; /* constant, as fh is */
 	struct nfs_fh fh;
 	LIST_ENTRY(nfs4_layout_held) hash GUARDED_BY(NFS4_LAYOUTS_LOCK);
-	TAILQ_ENTRY(nfs4_layout_held) age GUARDED_BY(NFS4_LAYOUTS_LOCK);  /* oldest use first */
-	TAILQ_ENTRY(nfs4_layout_held) work GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if queued */
+	TAILQ_ENTRY(nfs4_layout_held) age GUARDED_BY(NFS4_LAYOUTS_LOCK); /* oldest use first */
+	/* if queued, or put off */
+	TAILQ_ENTRY(nfs4_layout_held) work GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	bool queued GUARDED_BY(NFS4_LAYOUTS_LOCK);
 	bool busy GUARDED_BY(NFS4_LAYOUTS_LOCK); /* a call about it is under way */
 	bool held GUARDED_BY(NFS4_LAYOUTS_LOCK), going GUARDED_BY(NFS4_LAYOUTS_LOCK);
@@ -98,6 +101,8 @@ struct nfs4_layout_held {
 	TAILQ_HEAD(nfs4_stranded, nfs_op) waiting;	 /* ops, for the answer to LAYOUTGET */
 	uint64_t again_ns GUARDED_BY(NFS4_LAYOUTS_LOCK); /* it is not wanted before */
 	unsigned refusals GUARDED_BY(NFS4_LAYOUTS_LOCK); /* in a row */
+	/* LAYOUTRETURN is put off until back_ns, and never beyond back_by_ns; 0: it was not yet */
+	uint64_t back_ns GUARDED_BY(NFS4_LAYOUTS_LOCK), back_by_ns GUARDED_BY(NFS4_LAYOUTS_LOCK);
 
 	struct nfs4_stateid stateid GUARDED_BY(NFS4_LAYOUTS_LOCK); /* if held or going */
 	bool return_on_close GUARDED_BY(NFS4_LAYOUTS_LOCK);
@@ -191,11 +196,17 @@ void nfs4_layouts_devices_changed(
 
 /* --- for the pNFS thread ------------------------------------------------------------------- */
 
-/* The next layout with work, now busy, or NULL. Makes room if the table is nearly full. */
-struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t) REQUIRES(t->lock);
+/* The next layout with work, now busy, or NULL. Makes room if the table is nearly full. Lowers
+ * *next to the time when a layout that was put off is due. */
+struct nfs4_layout_held *nfs4_layouts_work_locked(struct nfs4_layouts *t, uint64_t *next)
+	REQUIRES(t->lock);
 /* The open through which the layout is to be asked for, with its reference, and whether for
  * writing; NULL: not any more, or not yet. */
 struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *writes)
+	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* The server does not take l back now: l, which stays busy, is work again after a pause. The file
+ * is not wanted meanwhile. False: the server was asked for most_ns already. */
+bool nfs4_layout_put_off_locked(struct nfs4_layout_held *l, uint64_t most_ns)
 	REQUIRES(NFS4_LAYOUTS_LOCK);
 /* The work is done: l is not busy any more. Wants that came meanwhile are queued. */
 void nfs4_layout_done_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK);

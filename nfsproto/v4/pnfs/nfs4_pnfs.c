@@ -15,6 +15,7 @@
 #include "nfsproto/v4/pnfs/nfs4_layout_devices.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_io.h"
 #include "nfsproto/v4/pnfs/nfs4_layout_report.h"
+#include "nfsproto/v4/server/nfs4_recover.h"
 #include "nfsproto/v4/server/nfs4_state.h"
 #include "nfsproto/v4/server/nfs4_task.h"
 #include "transport/clock.h"
@@ -203,8 +204,21 @@ static void free_stateid(struct nfs4_pnfs *p, const struct nfs4_stateid *id)
 	nfs4_sync_run(p->c->srv, &s, NFS4_K_FREE_STATEID, CALL_MS);
 }
 
-/* False: a recall has taken a seqid of the layout's stateid meanwhile. */
-static bool send_return(struct nfs4_pnfs *p, const struct nfs4_layoutreturn *r)
+/* How a LAYOUTRETURN has ended: the server has the layout back, or does not know it; a recall has
+ * taken a seqid of the layout's stateid meanwhile; the server does not take the layout now. */
+enum back { BACK, OLD, LATER };
+
+/* Has the server not decided about a LAYOUTRETURN? A mount that is soft waits for no silent server.
+ */
+static bool is_undecided(struct nfs4_pnfs *p, const struct nfs4_sync *s, int rc)
+{
+	if (!s->status)
+		return rc == -ETIMEDOUT && !p->c->user.soft;
+	nfs4_state_doubt(s->op.be.v4.conn, s->status);
+	return nfs4_recover_undecided(s->status);
+}
+
+static enum back send_return(struct nfs4_pnfs *p, const struct nfs4_layoutreturn *r)
 {
 	struct nfs4_sync s;
 	int rc;
@@ -212,28 +226,52 @@ static bool send_return(struct nfs4_pnfs *p, const struct nfs4_layoutreturn *r)
 	s.u.layoutreturn = r;
 	rc = nfs4_mount_run(p->c, &s, NFS4_K_LAYOUTRETURN, CALL_MS);
 	if (!rc)
-		return true;
+		return BACK;
 	log_ctrl("%s: LAYOUTRETURN: %s", p->c->srv->name,
 		s.status ? nfs4_status_name(s.status) : strerror(-rc));
 	if (s.status == NFS4ERR_EXPIRED || s.status == NFS4ERR_ADMIN_REVOKED ||
 		s.status == NFS4ERR_DELEG_REVOKED)
 		free_stateid(p, &r->stateid);
-	return s.status != NFS4ERR_OLD_STATEID;
+	if (s.status == NFS4ERR_OLD_STATEID)
+		return OLD;
+	return is_undecided(p, &s, rc) ? LATER : BACK;
 }
 
-static void return_layout(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
+/* True: l is to be returned later. I/O that waits for another layout goes on. */
+static bool put_off(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
+{
+	struct nfs4_layouts *t = &p->layouts;
+	struct nfs4_stranded ops;
+	bool later;
+
+	TAILQ_INIT(&ops);
+	mutex_lock(&t->lock);
+	later = nfs4_layout_put_off_locked(l, atomic_load(&p->c->srv->lease_s) * NFS4_SEC);
+	if (later)
+		TAILQ_CONCAT(&ops, &l->waiting, link);
+	mutex_unlock(&t->lock);
+	nfs4_layout_go_on(t, p->c, &ops);
+	return later;
+}
+
+/* False: l, which stays busy, is to be returned later. */
+static bool return_layout(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = &p->layouts;
 	struct nfs4_layoutreturn r;
 	struct nfs4_stranded ops;
-	bool forgotten = !nfs4_layout_returning(l, &r);
+	enum back back = nfs4_layout_returning(l, &r) ? OLD : BACK;
 	uint64_t again;
 
 	TAILQ_INIT(&ops);
 	for (unsigned i = 0; i < r.nerrors; i++)
 		nfs4_devices_doubt(&p->devices, &r.error[i].at.device);
-	for (unsigned tries = 0; !forgotten && !send_return(p, &r) && tries < OLD_TRIES; tries++)
+	for (unsigned tries = 0; back == OLD && tries <= OLD_TRIES; tries++) {
 		r.stateid = nfs4_layout_stateid(l);
+		back = send_return(p, &r);
+	}
+	if (back == LATER && put_off(p, l))
+		return false;
 	mutex_lock(&t->lock);
 	again = l->again_ns;
 	nfs4_layout_gone_locked(
@@ -243,6 +281,7 @@ static void return_layout(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	TAILQ_CONCAT(&ops, &l->stranded, link);
 	mutex_unlock(&t->lock);
 	nfs4_layout_rescue(&ops);
+	return true;
 }
 
 /* --- the thread ---------------------------------------------------------------------------- */
@@ -257,8 +296,8 @@ static void work_on(struct nfs4_pnfs *p, struct nfs4_layout_held *l)
 	going = l->going && l->nios == 0;
 	o = going ? NULL : nfs4_layout_take_want_locked(l, &writes);
 	mutex_unlock(&t->lock);
-	if (going)
-		return_layout(p, l);
+	if (going && !return_layout(p, l))
+		return;
 	if (!o || !ask_for(p, l, o, writes))
 		leave(p, l);
 }
@@ -322,7 +361,7 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 	closed = t->closed;
 	ask = nfs4_layout_asks_take_locked(&p->asks);
 	if (!ask && !closed && p->asks.n < NFS4_LAYOUT_ASKS)
-		l = nfs4_layouts_work_locked(t);
+		l = nfs4_layouts_work_locked(t, next);
 	mutex_unlock(&t->lock);
 	doubt_changed(p);
 	LIST_FOREACH (ds, &p->devices.servers, link)

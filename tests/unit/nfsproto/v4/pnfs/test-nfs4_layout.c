@@ -66,9 +66,10 @@ static struct nfs4_layout_held *io(struct nfs4_layouts *t, uint32_t no, bool wri
 static struct nfs4_layout_held *work(struct nfs4_layouts *t)
 {
 	struct nfs4_layout_held *l;
+	uint64_t next = UINT64_MAX;
 
 	mutex_lock(&t->lock);
-	l = nfs4_layouts_work_locked(t);
+	l = nfs4_layouts_work_locked(t, &next);
 	mutex_unlock(&t->lock);
 	return l;
 }

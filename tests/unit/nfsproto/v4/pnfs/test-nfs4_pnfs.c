@@ -140,6 +140,48 @@ static void data_that_cannot_be_committed_is_written_again(void **state)
 	pnfs_until_written(e);
 }
 
+/* The metadata server shuts the data server out when the layout comes back (RFC 8435 section 2.2).
+ * So a server that puts LAYOUTRETURN off is asked again before the data goes another way: otherwise
+ * the WRITE that the data server has still to execute could undo a later one. */
+static void a_failed_write_waits_until_the_layout_is_back(void **state)
+{
+	static const uint32_t how[] = {NFS4ERR_DELAY, NFS4ERR_GRACE};
+	struct env *e = *state;
+	struct mean_srv *srv;
+	unsigned writes;
+
+	pnfs_open_file(e, O_RDWR);
+	srv = &e->f->srv;
+	for (unsigned i = 0; i < 2; i++) {
+		pnfs_until_written(e);
+		writes = fix_count(e->f, OP_WRITE);
+		fix_fails(e->f, OP_LAYOUTRETURN, how[i], 2);
+		pnfs_order(&e->ds[0], NFS3ERR_IO);
+		assert_int_equal(pnfs_write_at(e, 3000, 1000), 0);
+		assert_int_equal(pnfs_count(e, &srv->layouts.returns), i + 1);
+		assert_int_equal(pnfs_count(e, &srv->layouts.error), NFS4ERR_IO);
+		assert_int_equal(fix_count(e->f, OP_WRITE), writes + 1);
+		pnfs_order(&e->ds[0], 0);
+	}
+}
+
+/* Not for ever: after a lease time the server has ended the layout itself. */
+static void a_failed_write_waits_for_a_lease_time_at_most(void **state)
+{
+	struct env *e = *state;
+	unsigned writes;
+
+	e->f->srv.lease_s = 1;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	writes = fix_count(e->f, OP_WRITE);
+	fix_fails(e->f, OP_LAYOUTRETURN, NFS4ERR_DELAY, UINT32_MAX);
+	pnfs_order(&e->ds[0], NFS3ERR_IO);
+	assert_int_equal(pnfs_write_at(e, 3000, 1000), 0);
+	assert_int_equal(fix_count(e->f, OP_WRITE), writes + 1);
+	assert_int_equal(pnfs_count(e, &e->f->srv.layouts.returns), 0);
+}
+
 static void a_restarted_server_has_no_layouts(void **state)
 {
 	struct env *e = *state;
@@ -421,6 +463,8 @@ int main(void)
 		WITH_DS(a_recall_waits_for_io_under_way),
 		WITH_DS(a_layout_revoked_in_mid_write_loses_nothing),
 		WITH_DS(data_that_cannot_be_committed_is_written_again),
+		WITH_DS(a_failed_write_waits_until_the_layout_is_back),
+		WITH_DS(a_failed_write_waits_for_a_lease_time_at_most),
 		WITH_DS(a_restarted_server_has_no_layouts),
 		WITH_DS(a_layout_goes_back_at_close_if_the_server_wants_that),
 		WITH_DS(a_recall_beside_a_close_costs_a_second_attempt),
