@@ -279,6 +279,8 @@ static bool end_and_put(struct state *s, struct st *st)
 	mutex_lock(&o->lock);
 	mine = end_locked(s, st);
 	mutex_unlock(&o->lock);
+	if (mine && atomic_load(&st->layout.doubted))
+		fence_raise(o);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);

@@ -13,6 +13,7 @@
 
 #include <sys/stat.h>
 
+#include "contrib/serve/v4/cb.h"
 #include "tests/unit/contrib/serve/state/serve-layouts.h"
 #include "transport/clock.h"
 
@@ -365,6 +366,34 @@ static void a_write_without_an_answer_is_fenced_at_the_end(void **state)
 	assert_int_not_equal(fence_user(f), user);
 }
 
+/* A client may let go of all layouts at once, or of one that is recalled without LAYOUTRETURN. */
+static void a_write_without_an_answer_is_fenced_however_the_layout_ends(void **state)
+{
+	struct nfs4_layoutreturn_args all = {
+		.type = LAYOUT4_FLEX_FILES, .iomode = LAYOUTIOMODE4_ANY, .what = LAYOUTRETURN4_ALL};
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false);
+	uint32_t user = fence_user(f);
+
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	env_begin(&f->e, true);
+	nfs4_put_layoutreturn_args(&f->e.args, &all);
+	assert_int_equal(env_run(&f->e, 2), NFS4_OK);
+	assert_int_equal(layouts(f), 0);
+	assert_int_not_equal(fence_user(f), user);
+	user = fence_user(f);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	two_be(f, true);
+	assert_int_equal(two_set_mode(f), NFS4ERR_DELAY);
+	cb_notify_all(&f->e.sv);
+	sid.seqid++;
+	two_answer_layoutrecall(f, &sid, NFS4ERR_NOMATCHING_LAYOUT);
+	assert_int_equal(layouts(f), 0);
+	assert_int_not_equal(fence_user(f), user);
+}
+
 /* Else a client could shut all others out. */
 static void without_a_layout_nothing_is_fenced(void **state)
 {
@@ -492,6 +521,7 @@ int main(void)
 		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(a_write_without_an_answer_is_fenced),
 		TEST(a_write_without_an_answer_is_fenced_at_the_end),
+		TEST(a_write_without_an_answer_is_fenced_however_the_layout_ends),
 		TEST(without_a_layout_nothing_is_fenced),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
