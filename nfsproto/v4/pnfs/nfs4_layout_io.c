@@ -25,7 +25,7 @@ struct part {
 	struct nfs4_ds_io io;
 	struct nfs4_deviceid device;
 	uint64_t at; /* in the file; io.offset is the place in that of the data server */
-	bool alone;  /* the only stripe: its end is the end of the file */
+	bool alone;  /* the only stripe of the last segment: its end is the end of the file */
 	int stat;    /* nfs4_io_stats_begun() */
 	uint64_t ended_ns;
 };
@@ -76,7 +76,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	p->io.ds = t->ds;
 	p->device = t->id;
 	p->at = x->offset + at;
-	p->alone = s->nstripes == 1;
+	p->alone = s->nstripes == 1 && nfs4_segment_has(s, UINT64_MAX);
 	p->io.write = x->writes;
 	p->io.offset = nfs4_segment_place(s, x->offset + at);
 	p->io.data = seg_list_cut(x->data, at, len);

@@ -307,6 +307,36 @@ static void a_layout_may_have_several_segments(void **state)
 	assert_true(mean_ds_count(&e->ds[0], &e->ds[0].reads) >= 3);
 }
 
+/* The data server of a segment has no bytes behind the segment, so its file may end in a hole of
+ * the file. Only the metadata server knows which. */
+static void the_end_at_a_data_server_is_not_the_end_of_the_file(void **state)
+{
+	struct env *e = *state;
+	unsigned reads;
+	uint32_t got;
+	bool eof;
+
+	e->f->srv.layouts.second = 30000;
+	e->ds[0].size = 20000;
+	pnfs_open_file(e, O_RDONLY);
+	pnfs_until_direct(e, 0);
+	assert_int_equal(pnfs_read_at(e, 15000, 10000, true, &got, &eof), 0);
+	assert_int_equal(got, 10000);
+	assert_false(eof);
+	assert_int_equal(pnfs_read_at(e, 22000, 5000, true, &got, &eof), 0);
+	assert_int_equal(got, 5000);
+	assert_false(eof);
+	/* the last segment's end is the file's */
+	pthread_mutex_lock(&e->ds[0].lock);
+	e->ds[0].size = FILE_SIZE;
+	pthread_mutex_unlock(&e->ds[0].lock);
+	reads = fix_count(e->f, OP_READ);
+	assert_int_equal(pnfs_read_at(e, FILE_SIZE - 100, 1000, true, &got, &eof), 0);
+	assert_int_equal(got, 100);
+	assert_true(eof);
+	assert_int_equal(fix_count(e->f, OP_READ), reads);
+}
+
 static void a_read_that_owes_attributes_goes_to_the_metadata_server(void **state)
 {
 	struct env *e = *state;
@@ -537,6 +567,7 @@ int main(void)
 		WITH_DS(a_server_may_want_no_layoutcommit),
 		WITH_DS(a_layout_for_no_use_is_asked_for_once),
 		WITH_DS(a_layout_may_have_several_segments),
+		WITH_DS(the_end_at_a_data_server_is_not_the_end_of_the_file),
 		WITH_DS(a_read_that_owes_attributes_goes_to_the_metadata_server),
 		WITH_DS(a_data_server_that_fails_is_reported_and_tried_again),
 		WITH_DS(a_data_server_of_another_owner_gets_nothing),
