@@ -14,6 +14,7 @@
 
 #define ROOM	   (NFS4_LAYOUTS_HELD / 8) /* places that are kept free for new layouts */
 #define PUT_OFF_NS (250 * NFS4_MSEC)	   /* between two LAYOUTRETURNs of a layout */
+#define REST_NS	   (10 * NFS4_SEC)	   /* without layouts, after a recall of all */
 
 /* --- the table ----------------------------------------------------------------------------- */
 
@@ -166,13 +167,19 @@ static void want_locked(struct nfs4_layout_held *l, struct nfs_open *o, bool wri
 	queue_locked(l);
 }
 
+/* Is no layout used or wanted for now? */
+static bool rests_locked(const struct nfs4_layouts *t) REQUIRES(t->lock)
+{
+	return t->rest_ns && clock_ns() < t->rest_ns;
+}
+
 struct nfs4_layout_held *nfs4_layout_for_locked(struct nfs4_layouts *t, struct nfs_open *o,
 	bool writes, bool large, struct nfs4_layout_held **wanted)
 {
 	struct nfs4_layout_held *l;
 
 	*wanted = NULL;
-	if (t->closed || (t->rest_ns && clock_ns() < t->rest_ns))
+	if (t->closed || rests_locked(t))
 		return NULL;
 	l = nfs4_layout_find_locked(t, &o->fh);
 	if (!l)
@@ -316,20 +323,32 @@ static uint32_t recall_file_locked(
 	return NFS4_OK;
 }
 
-/* Does any layout match? Takes them out of use. */
-static uint32_t drop_all_locked(struct nfs4_layouts *t, bool forgotten) REQUIRES(t->lock)
+/* Takes all layouts out of use. Is none held, asked for, or on its way back? */
+static bool drop_all_locked(struct nfs4_layouts *t, bool forgotten) REQUIRES(t->lock)
 {
-	uint32_t status = NFS4ERR_NOMATCHING_LAYOUT;
 	struct nfs4_layout_held *l;
+	bool none = true;
 
 	TAILQ_FOREACH (l, &t->ages, age) {
-		if (l->busy && !l->going && status != NFS4_OK)
-			status = NFS4ERR_DELAY;
-		if (l->held || l->going)
-			status = NFS4_OK;
+		none &= !l->held && !l->going && !l->busy;
 		drop_locked(l, forgotten);
 	}
-	return status;
+	return none;
+}
+
+/* All layouts and devices are recalled. LAYOUTRETURN of one layout need not be taken by the server
+ * then, so the recall is over when there is nothing left (section 12.5.5.2.1.5). No layout is
+ * wanted for a while: otherwise there would always be one. */
+static uint32_t recall_all_locked(struct nfs4_layouts *t) REQUIRES(t->lock)
+{
+	uint64_t until = clock_ns() + REST_NS;
+
+	t->all_changed = true;
+	if (drop_all_locked(t, false))
+		return NFS4ERR_NOMATCHING_LAYOUT;
+	if (t->rest_ns < until)
+		t->rest_ns = until;
+	return NFS4ERR_DELAY;
 }
 
 uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
@@ -342,7 +361,7 @@ uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layout
 	else if (a->recall == LAYOUTRECALL4_FILE)
 		status = recall_file_locked(t, a);
 	else /* a file system, or all: the file systems of the files are not known here */
-		status = drop_all_locked(t, false);
+		status = recall_all_locked(t);
 	mutex_unlock(&t->lock);
 	return status;
 }
@@ -554,7 +573,7 @@ struct nfs_open *nfs4_layout_take_want_locked(struct nfs4_layout_held *l, bool *
 
 	l->want = NULL;
 	*writes = l->want_writes;
-	if (!o || (!is_for_locked(l, *writes) && clock_ns() >= l->again_ns))
+	if (!o || (!is_for_locked(l, *writes) && clock_ns() >= l->again_ns && !rests_locked(l->in)))
 		return o;
 	nfs4_open_unref(o);
 	return NULL;

@@ -162,8 +162,9 @@ void nfs4_layout_drop(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The stateid of l for a call. */
 struct nfs4_stateid nfs4_layout_stateid(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
 
-/* CB_LAYOUTRECALL (RFC 8881 section 20.3): takes the layouts out of use. NFS4_OK;
- * NFS4ERR_NOMATCHING_LAYOUT: there are none; NFS4ERR_DELAY: one may be on its way. */
+/* CB_LAYOUTRECALL (RFC 8881 section 20.3): takes the layouts out of use. NFS4_OK: the layout of
+ * the file goes; NFS4ERR_NOMATCHING_LAYOUT: there is none; NFS4ERR_DELAY: one may be on its way,
+ * or, of all, one is left. */
 uint32_t nfs4_layouts_recall(struct nfs4_layouts *t, const struct nfs4_cb_layoutrecall_args *a)
 	EXCLUDES(t->lock);
 /* The file is about to be closed, for the last time. A layout that the server wants back then goes

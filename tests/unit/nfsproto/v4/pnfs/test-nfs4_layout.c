@@ -81,20 +81,31 @@ static void done(struct nfs4_layout_held *l)
 	mutex_unlock(&l->in->lock);
 }
 
-/* The answer to LAYOUTGET for l. */
-static void give(struct nfs4_layout_held *l, uint32_t seqid)
+/* LAYOUTGET for l is sent, to write or not. */
+static bool ask(struct nfs4_layout_held *l)
 {
-	struct nfs4_layoutget g = {.stateid = {.seqid = seqid, .other = "layout"}};
 	struct nfs_open *o;
+	bool writes;
 
 	mutex_lock(&l->in->lock);
-	o = nfs4_layout_take_want_locked(l, &g.writes);
+	o = nfs4_layout_take_want_locked(l, &writes);
+	mutex_unlock(&l->in->lock);
 	assert_non_null(o);
+	nfs4_open_unref(o);
+	return writes;
+}
+
+/* The answer to LAYOUTGET for l. */
+static void give(struct nfs4_layout_held *l, bool writes, uint32_t seqid)
+{
+	struct nfs4_layoutget g = {
+		.writes = writes, .stateid = {.seqid = seqid, .other = "layout"}};
+
+	mutex_lock(&l->in->lock);
 	g.segs.n = 1;
 	g.segs.seg[0] = (struct nfs4_segment){.length = NFS4_LENGTH_EOF, .writes = g.writes};
 	assert_true(nfs4_layout_keep_locked(l, &g));
 	mutex_unlock(&l->in->lock);
-	nfs4_open_unref(o);
 }
 
 /* Does all work, as the pNFS thread with a server that gives and takes. Returns how much. */
@@ -109,7 +120,7 @@ static unsigned serve(struct nfs4_layouts *t)
 			nfs4_layout_gone_locked(l, 0);
 			mutex_unlock(&t->lock);
 		} else {
-			give(l, 1);
+			give(l, ask(l), 1);
 		}
 		done(l);
 		n++;
@@ -173,15 +184,17 @@ static void a_recall_finds_what_is_held(void **state)
 {
 	struct nfs4_layouts *t = *state;
 	struct nfs4_layout_held *l;
+	bool writes;
 
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_FILE, 1), NFS4ERR_NOMATCHING_LAYOUT);
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_ALL, 0), NFS4ERR_NOMATCHING_LAYOUT);
 	io(t, 1, true);
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_FILE, 1), NFS4ERR_NOMATCHING_LAYOUT);
-	l = work(t); /* LAYOUTGET is under way */
+	l = work(t);
+	writes = ask(l); /* LAYOUTGET is under way */
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_FILE, 1), NFS4ERR_DELAY);
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_FSID, 0), NFS4ERR_DELAY);
-	give(l, 1);
+	give(l, writes, 1);
 	done(l);
 	assert_int_equal(recall(t, 2, LAYOUTRECALL4_FILE, 1), NFS4ERR_NOMATCHING_LAYOUT);
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_FILE, 7), NFS4_OK);
@@ -190,6 +203,35 @@ static void a_recall_finds_what_is_held(void **state)
 	assert_int_equal(nfs4_layout_stateid(l).seqid, 7);
 	assert_int_equal(serve(t), 1);
 	assert_int_equal(recall(t, 1, LAYOUTRECALL4_ALL, 0), NFS4ERR_NOMATCHING_LAYOUT);
+}
+
+/* A recall of all is over when nothing is held, asked for or on its way back: one layout that is
+ * held says nothing about another that the server has just given out. */
+static void a_recall_of_all_waits_for_all(void **state)
+{
+	struct nfs4_layouts *t = *state;
+	struct nfs4_layout_held *l;
+	unsigned n = 0;
+	bool writes;
+
+	io(t, 1, true);
+	serve(t);
+	io(t, 2, true);
+	l = work(t);
+	writes = ask(l);
+	assert_int_equal(recall(t, 0, LAYOUTRECALL4_ALL, 0), NFS4ERR_DELAY);
+	assert_true(t->all_changed); /* the devices are recalled, too */
+	give(l, writes, 1);
+	done(l);
+	assert_int_equal(recall(t, 0, LAYOUTRECALL4_ALL, 0), NFS4ERR_DELAY);
+	while (recall(t, 0, LAYOUTRECALL4_FSID, 0) == NFS4ERR_DELAY) {
+		assert_true(n++ < 3);
+		serve(t);
+		/* I/O goes on, and is given no layout meanwhile */
+		for (uint32_t no = 1; no < 5; no++)
+			assert_null(io(t, no, true));
+	}
+	assert_int_equal(recall(t, 0, LAYOUTRECALL4_ALL, 0), NFS4ERR_NOMATCHING_LAYOUT);
 }
 
 static void a_layout_to_read_and_one_to_write_are_held_together(void **state)
@@ -229,6 +271,7 @@ int main(void)
 		WITH_TABLE(the_table_is_bounded),
 		WITH_TABLE(io_under_way_keeps_a_layout),
 		WITH_TABLE(a_recall_finds_what_is_held),
+		WITH_TABLE(a_recall_of_all_waits_for_all),
 		WITH_TABLE(a_layout_to_read_and_one_to_write_are_held_together),
 		WITH_TABLE(a_closed_table_gives_nothing),
 	};

@@ -62,10 +62,35 @@ static void a_recalled_layout_goes_back_and_comes_again(void **state)
 	a.type = LAYOUT4_BLOCK_VOLUME;
 	assert_int_equal(mean_layoutrecall(&e->f->srv, 3, &a), NFS4ERR_NOMATCHING_LAYOUT);
 	pnfs_until_written(e);
+}
+
+/* A server that recalls all layouts takes no LAYOUTRETURN of one (RFC 8881 section 12.5.5.2.1.5).
+ */
+static void all_layouts_are_let_go_if_the_server_wants_that(void **state)
+{
+	struct env *e = *state;
+	struct nfs4_cb_layoutrecall_args a;
+	uint64_t until = fix_now_ms() + PATIENCE_MS;
+	unsigned gets, calls;
+	uint32_t seq = 0, status;
+
+	pnfs_open_file(e, O_RDWR);
+	pnfs_until_written(e);
+	fix_fails(e->f, OP_LAYOUTRETURN, NFS4ERR_RECALLCONFLICT, UINT32_MAX);
+	gets = fix_count(e->f, OP_LAYOUTGET);
 	a = recall_of(e);
 	a.recall = LAYOUTRECALL4_ALL;
-	assert_int_equal(mean_layoutrecall(&e->f->srv, 4, &a), NFS4_OK);
-	assert_true(mean_wait(&e->f->srv, &e->f->srv.layouts.returns, 2));
+	while ((status = mean_layoutrecall(&e->f->srv, ++seq, &a)) != NFS4ERR_NOMATCHING_LAYOUT) {
+		assert_int_equal(status, NFS4ERR_DELAY);
+		assert_true(fix_now_ms() < until);
+		assert_int_equal(pnfs_write_at(e, 0, 100000), 0);
+		usleep(5000);
+	}
+	calls = pnfs_all_calls(e, 0);
+	assert_int_equal(pnfs_write_at(e, 0, 100000), 0);
+	assert_int_equal(pnfs_all_calls(e, 0), calls);
+	assert_int_equal(fix_count(e->f, OP_LAYOUTGET), gets);
+	fix_fails(e->f, OP_LAYOUTRETURN, NFS4_OK, 0);
 }
 
 /* LAYOUTRETURN waits for the I/O under way, and for its LAYOUTCOMMIT. */
@@ -460,6 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_DS(a_recalled_layout_goes_back_and_comes_again),
+		WITH_DS(all_layouts_are_let_go_if_the_server_wants_that),
 		WITH_DS(a_recall_waits_for_io_under_way),
 		WITH_DS(a_layout_revoked_in_mid_write_loses_nothing),
 		WITH_DS(data_that_cannot_be_committed_is_written_again),
