@@ -12,8 +12,9 @@
 uint32_t nfs4_ds_io_status(int error)
 {
 	switch (error) {
-	case -ENOMEM:
-		return NFS4ERR_DELAY; /* this machine's trouble */
+	case -ENOMEM: /* this machine's trouble */
+	case -EAGAIN: /* not sent, as there is no session */
+		return NFS4ERR_DELAY;
 	case -EACCES:
 		return NFS4ERR_ACCESS;
 	case -EPROTO:

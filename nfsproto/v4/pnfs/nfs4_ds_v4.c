@@ -175,6 +175,7 @@ static void begin(
 	ds->user.up = &upcalls;
 	ds->user.soft = true;
 	ds->user.soft_ms = PATIENCE_MS;
+	ds->user.hasty = true;
 }
 
 /* The user joins; a loss before that is seen here. */

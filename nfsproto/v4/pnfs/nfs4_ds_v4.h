@@ -8,7 +8,7 @@
  *
  * The state manager of the server connects again, makes the next session after a restart, and
  * settles the slots of calls that were given up. No call waits for that: nfs4_ds_v4_give_up() ends
- * the calls of a lost connection.
+ * the calls of a lost connection, and calls end while there is no session (struct nfs4_user.hasty).
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_DS_V4_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_DS_V4_H

@@ -81,6 +81,16 @@ bool nfs4_recover_pause(struct nfs4_server *srv, uint64_t ns)
 
 /* --- session and client ID ----------------------------------------------------------------- */
 
+/* Ends the ops that wait, of users that wait for no session. */
+static void end_hasty(struct nfs4_server *srv)
+{
+	struct nfs4_user *u = NULL;
+
+	while ((u = nfs4_state_visit(srv, u)))
+		if (u->hasty)
+			nfs4_task_fail_queued(srv, u);
+}
+
 /* Waits behind the closed gate until no request is under way. False: the thread is to stop. *left:
  * a user has left the server meanwhile. */
 static bool drain(struct nfs4_server *srv, bool *left)
@@ -171,12 +181,14 @@ bool nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	uint64_t wait = 50 * NFS4_MSEC;
 
 	nfs4_state_set(srv, NFS4_S_DRAINING);
+	end_hasty(srv);
 	if (!drain(srv, &left))
 		return false;
 	if (left)
 		todo = (todo & ~NFS4_TODO_DESTROY) | NFS4_TODO_CLIENT;
 	reclaim = todo & NFS4_TODO_CLIENT;
 	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv, &todo))) {
+		end_hasty(srv);
 		if (!nfs4_recover_pause(srv, wait))
 			return false;
 		if (leaves(srv)) {

@@ -267,6 +267,17 @@ static bool task_replay(struct nfs_op *op)
 	return false;
 }
 
+/* The error of op because there is no session, and its user waits for none; or 0. */
+static int task_hurries_locked(const struct nfs4_slots *s, const struct nfs_op *op)
+	REQUIRES(s->lock)
+{
+	const struct nfs4_user *u = op->be.v4.user;
+
+	if (s->gate_open || !u || !u->hasty)
+		return 0;
+	return op->be.v4.unsure ? -ENOTCONN : -EAGAIN;
+}
+
 void nfs4_task_start(struct nfs_op *op)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
@@ -286,7 +297,8 @@ void nfs4_task_start(struct nfs_op *op)
 		error = -ENOTCONN;
 	} else if (!noseq && !op->slot) {
 		op->be.v4.flags &= (uint16_t)~NFS4_F_SLOT_KEPT;
-		if (!passes &&
+		error = task_hurries_locked(s, op);
+		if (!error && !passes &&
 			(!TAILQ_EMPTY(&s->waiting) || !task_take_slot_locked(s, op, false))) {
 			TAILQ_INSERT_TAIL(&s->waiting, op, link);
 			nfs4_task_state_locked(op, NFS4_T_QUEUED);

@@ -90,6 +90,9 @@ struct nfs4_user {
 	const struct nfs4_upcalls *up;
 	bool soft;
 	unsigned soft_ms; /* soft: longest time of retries of an op */
+	/* No op waits for the next session. An op ends with -EAGAIN if the server has surely not
+	 * executed the op, else with -ENOTCONN. */
+	bool hasty;
 	/* no new ops of this user, and no visits */
 	bool stopping GUARDED_BY(LOCK_OF(struct nfs4_slots, lock));
 	/* Started ops of this user until done has returned. Counts up under slots.lock. */

@@ -185,6 +185,35 @@ static void a_restarted_data_server_is_used_again(void **state)
 	assert_int_equal(e->ds.nsessions, 1);
 }
 
+/* The data server answers, but takes its time over the next session. */
+static void a_data_server_without_a_session_is_not_waited_for(void **state)
+{
+	struct env *e = *state;
+	struct mem_buf *buf = mem_buf_get(e->f->pool, 5000);
+	struct nfs_op op;
+	unsigned writes;
+	sem_t sem;
+
+	open_file(e);
+	until_written(e);
+	writes = fix_count(e->f, OP_WRITE);
+	ds_fails(e, OP_EXCHANGE_ID, NFS4ERR_DELAY, UINT32_MAX);
+	mean_reboot(&e->ds);
+	for (unsigned i = 0; i < 5; i++) {
+		op = (struct nfs_op){.type = NFS_WRITE};
+		op.u.write.open = e->open;
+		op.u.write.fh = e->fh;
+		op.u.write.from = seg_list_of_buf(buf, 0, 5000);
+		fix_start(e->f, &op, &sem);
+		assert_true(fix_ends_within(&sem, PATIENCE_MS));
+		assert_int_equal(op.error, 0);
+	}
+	assert_true(fix_count(e->f, OP_WRITE) >= writes + 5);
+	ds_fails(e, 0, 0, 0);
+	until_written(e);
+	mem_buf_unref(buf);
+}
+
 static void a_write_under_way_at_a_dying_data_server_ends(void **state)
 {
 	struct env *e = *state;
@@ -257,6 +286,7 @@ int main(void)
 		WITH_DS(a_data_server_in_its_grace_period_is_not_waited_for),
 		WITH_DS(less_than_stable_is_an_error),
 		WITH_DS(a_restarted_data_server_is_used_again),
+		WITH_DS(a_data_server_without_a_session_is_not_waited_for),
 		WITH_DS(a_write_under_way_at_a_dying_data_server_ends),
 		WITH_DS(a_lost_connection_ends_what_is_under_way),
 	};
