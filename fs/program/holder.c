@@ -339,7 +339,8 @@ static void after(struct holder *h, int status, int sig)
 		kill(h->pid, h->signal);
 }
 
-/* Is the daemon dying, with a thread that cannot end? Then *status is as of waitpid(). */
+/* Has a signal killed the daemon, with a thread that cannot end? Then *status is as of waitpid().
+ * The threads of a daemon that ends by itself end soon. */
 static bool is_dying(pid_t pid, int *status)
 {
 	char path[48], text[1024] = "", *state, *last;
@@ -358,9 +359,7 @@ static bool is_dying(pid_t pid, int *status)
 		return false;
 	last = strrchr(text, ' ');
 	*status = atoi(last + 1); /* exit_code, the last field */
-	if (!WIFSIGNALED(*status))
-		*status = SIGKILL;
-	return true;
+	return WIFSIGNALED(*status);
 }
 
 static void look_at_daemon(struct holder *h)

@@ -10,11 +10,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ enum plan {
 	PLAN_KILLED,	 /* three daemons are killed, the fourth ends with 7 */
 	PLAN_CRASH,	 /* each daemon crashes */
 	PLAN_NO_TAKING,	 /* each successor is killed before it has given its files */
+	PLAN_LINGERS,	 /* the first daemon ends by itself, and a thread takes its time */
 	PLAN_REPLACED,	 /* two daemons give their place to a program, the third is killed, the
 			    fourth ends with 7 */
 	PLAN_REFUSED,	 /* another program ends without taking over, the former one ends with 7 */
@@ -75,6 +78,22 @@ __attribute__((noreturn)) static void replace(int holder, const char *path)
 	assert_int_equal(write(end[1], &(char){WORD}, 1), 1);
 	assert_true(holder_replace(holder, program, end[0], PAUSED_AT));
 	_exit(0);
+}
+
+static void *end_late(void *none)
+{
+	sleep(2); /* the holder looks at the daemon several times */
+	_exit(5);
+}
+
+/* The daemon of PLAN_LINGERS: the thread that started it ends before the other one. */
+__attribute__((noreturn)) static void linger(void)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, end_late, NULL), 0);
+	syscall(SYS_exit, 5);
+	abort();
 }
 
 /* The daemons of plans with another program; n: 1 the first. */
@@ -126,6 +145,12 @@ __attribute__((noreturn)) static void live(struct story *s, int holder, int pool
 	live_with_others(s, holder, pool, s->daemons);
 	if (s->plan == PLAN_EXIT)
 		_exit(5);
+	if (s->plan == PLAN_LINGERS && first) {
+		hold(holder, pool);
+		linger();
+	}
+	if (s->plan == PLAN_LINGERS)
+		_exit(96);
 	if (s->plan != PLAN_UNHELD && (first || s->plan != PLAN_NO_TAKING))
 		hold(holder, pool);
 	if (s->plan == PLAN_LEAVE)
@@ -197,6 +222,16 @@ static void test_a_daemon_that_ends_by_itself(void **state)
 {
 	unsigned daemons;
 	int status = play(PLAN_EXIT, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_int_equal(daemons, 1);
+}
+
+static void test_a_daemon_that_takes_its_time_to_end(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_LINGERS, &daemons);
 
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 5);
@@ -321,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_daemon_that_ends_by_itself),
+		cmocka_unit_test(test_a_daemon_that_takes_its_time_to_end),
 		cmocka_unit_test(test_a_daemon_that_is_killed_before_it_holds),
 		cmocka_unit_test(test_a_daemon_that_is_killed_at_its_end),
 		cmocka_unit_test(test_successors_get_the_files),
