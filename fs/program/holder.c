@@ -50,7 +50,7 @@ struct holder {
 	enum holder_way way; /* of the next successor */
 	unsigned trial_ms;
 	uint64_t trial_at; /* when a trial began */
-	int signal;	   /* that has come during a trial and ends the mount, or 0 */
+	int signal;	   /* that has come and ends the mount, or 0 */
 	int signals;	   /* signalfd */
 	pid_t pid;	   /* the daemon */
 	int news;	   /* the holder's end of the connection to the daemon */
@@ -146,7 +146,6 @@ static void hold(struct holder *h, const int file[HOLDER_FILES])
 	drop(&h->former);
 	drop(&h->asker);
 	h->way = HOLDER_KILLED;
-	h->signal = 0;
 }
 
 /* Takes one message, if there is one. */
@@ -387,11 +386,8 @@ static void take_signal(struct holder *h)
 	if (info.ssi_signo == SIGCHLD)
 		return;
 	kill(h->pid, (int)info.ssi_signo);
-	/* after kill(): a daemon that sends REPLACE passes on the signals that wait */
-	while (take_news(h))
-		;
-	if ((h->next >= 0 || h->former >= 0) &&
-		(info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT))
+	/* the daemon may be dying, or may die before it has ended the mount */
+	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
 		h->signal = (int)info.ssi_signo;
 }
 

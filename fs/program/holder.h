@@ -34,7 +34,8 @@
  * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
  * HOLDER_CRASHES deaths within a minute that were not by SIGKILL. Then the mount ends.
  *
- * Signals to the holder go on to the daemon.
+ * Signals to the holder go on to the daemon. One that ends the mount goes on to each later
+ * successor too, because the daemon may die before it has ended the mount.
  */
 #ifndef RNFS_FS_PROGRAM_HOLDER_H
 #define RNFS_FS_PROGRAM_HOLDER_H

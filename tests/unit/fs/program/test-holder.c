@@ -31,6 +31,8 @@ enum plan {
 	PLAN_CRASH,	 /* each daemon crashes */
 	PLAN_NO_TAKING,	 /* each successor is killed before it has given its files */
 	PLAN_LINGERS,	 /* the first daemon ends by itself, and a thread takes its time */
+	PLAN_ENDING,	 /* the first daemon is killed when SIGTERM ends the mount, the second
+			    ends with 7 */
 	PLAN_REPLACED,	 /* two daemons give their place to a program, the third is killed, the
 			    fourth ends with 7 */
 	PLAN_REFUSED,	 /* another program ends without taking over, the former one ends with 7 */
@@ -96,6 +98,17 @@ __attribute__((noreturn)) static void linger(void)
 	abort();
 }
 
+/* The second daemon: without SIGTERM, which the holder is to send again, ends with 96. */
+__attribute__((noreturn)) static void end_by_signal(void)
+{
+	const struct timespec most = {.tv_sec = 60};
+	sigset_t term;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	_exit(sigtimedwait(&term, NULL, &most) == SIGTERM ? 7 : 96);
+}
+
 /* The daemons of plans with another program; n: 1 the first. */
 static void live_with_others(struct story *s, int holder, int pool, unsigned n)
 {
@@ -151,10 +164,16 @@ __attribute__((noreturn)) static void live(struct story *s, int holder, int pool
 	}
 	if (s->plan == PLAN_LINGERS)
 		_exit(96);
+	if (s->plan == PLAN_ENDING && !first) {
+		hold(holder, pool);
+		end_by_signal();
+	}
 	if (s->plan != PLAN_UNHELD && (first || s->plan != PLAN_NO_TAKING))
 		hold(holder, pool);
 	if (s->plan == PLAN_LEAVE)
 		holder_leave(holder);
+	if (s->plan == PLAN_ENDING)
+		kill(getppid(), SIGTERM);
 	if (s->plan == PLAN_KILLED && s->daemons == 4)
 		_exit(7);
 	signal(SIGSEGV, SIG_DFL);
@@ -352,6 +371,16 @@ static void test_a_signal_during_a_trial_is_not_lost(void **state)
 	assert_int_equal(last.way[2], HOLDER_BACK);
 }
 
+static void test_a_signal_to_a_daemon_that_dies_is_not_lost(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_ENDING, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_another_program_that_hangs_is_killed),
 		cmocka_unit_test(test_a_file_that_is_no_program),
 		cmocka_unit_test(test_a_signal_during_a_trial_is_not_lost),
+		cmocka_unit_test(test_a_signal_to_a_daemon_that_dies_is_not_lost),
 	};
 	const char *variable = getenv(HOLDER_VARIABLE);
 
