@@ -309,6 +309,10 @@ unsigned writeback_files(struct writeback *all, unsigned n, struct written *file
  * called before all else that needs memory. NULL with *e set: no memory, or damage. */
 struct mem_pool *written_former_pool(size_t limit, int fd, const struct former *f, struct err *e);
 
+/* How many bytes the former daemon may not have made safe. The notes are those of a pool that
+ * written_former_pool() has made. */
+uint64_t written_former_bytes(const struct former *f);
+
 /* How written_former() finds the successor's objects by the numbers of the notes. NULL: there is no
  * such object. */
 struct written_find {

@@ -66,6 +66,17 @@ struct mem_pool *written_former_pool(size_t limit, int fd, const struct former *
 	return pool;
 }
 
+uint64_t written_former_bytes(const struct former *f)
+{
+	struct dirty_noted noted;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < former_count(f, NOTE_EXTENT); i++)
+		if (dirty_noted(f, i, &noted))
+			bytes += noted.len;
+	return bytes;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool take_losses(struct takeover *t)

@@ -161,9 +161,10 @@ static int take_over(
 		why[0] = 0;
 		return -1;
 	case FIRST_LEFT:
-		if (!fs->record->on_trial)
-			mount_detach(fs->mountpoint);
-		_exit(0);
+		if (fs->record->on_trial)
+			_exit(0);
+		mount_detach(fs->mountpoint);
+		_exit(survivor_loses(fs) ? 1 : 0);
 	}
 	if (!setup_root(fs))
 		snprintf(why, size, "out of memory or threads");
@@ -187,7 +188,11 @@ static bool is_wanted(void *ctx)
 
 	service_tick(w->service);
 	signals_reap();
-	if (daemon_unwanted(w->d) || signals_stops())
+	if (daemon_unwanted(w->d))
+		return false;
+	if (w->fs->former)
+		return survivor_is_wanted(w->fs);
+	if (signals_stops())
 		return false;
 	return !w->fs->se || !mount_gone(w->fs);
 }
@@ -238,7 +243,7 @@ static int connect_and_mount(
 /* Returns the exit status. */
 static int give_up(struct fs *fs, struct daemon *d, const char *why)
 {
-	bool mounted = fs->se;
+	bool mounted = fs->se, lost;
 
 	if (why[0])
 		daemon_failed(d, why);
@@ -248,8 +253,9 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 		successor_failed(fs->record, why[0] ? why : "a signal has come");
 	else if (mounted && !mount_gone(fs))
 		mount_detach(fs->mountpoint);
+	lost = survivor_loses(fs);
 	leave_mount(fs, mounted);
-	return why[0] ? 1 : 0;
+	return why[0] || lost ? 1 : 0;
 }
 
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)

@@ -358,7 +358,7 @@ bool mount_detach(const char *mountpoint)
 
 bool mount_gone(struct fs *fs)
 {
-	struct pollfd p = {.fd = fuse_session_fd(fs->se)};
+	struct pollfd p = {.fd = fs->se ? fuse_session_fd(fs->se) : fs->former_device};
 
 	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }

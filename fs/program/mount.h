@@ -33,7 +33,7 @@ const char *mount_shown(const char *mountpoint);
  * mountpoint is /dev/fd/N, which another process has mounted. */
 bool mount_detach(const char *mountpoint);
 
-/* Has the kernel ended the session? */
+/* Has the kernel ended the session? Of a successor without a session yet: the former daemon's. */
 bool mount_gone(struct fs *fs);
 
 /* Notes when the file system was mounted and its device number, which identifies the mount to other

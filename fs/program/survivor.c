@@ -18,6 +18,7 @@
 #include "fs/coherence/notify.h"
 #include "fs/kernel/again.h"
 #include "fs/kernel/device.h"
+#include "fs/kernel/ending.h"
 #include "fs/kernel/signals.h"
 #include "fs/program/former.h"
 #include "fs/program/holder.h"
@@ -156,6 +157,26 @@ int survivor_setup(struct fs *fs, size_t bytes, struct err *e)
 	else if (fs->ledger)
 		fs->pool = mem_pool_new_shared(bytes, e);
 	return fs->pool ? 0 : -1;
+}
+
+bool survivor_is_wanted(struct fs *fs)
+{
+	if (!fs->ending_at && mount_gone(fs))
+		ending_begin(fs);
+	return !ending_over(fs);
+}
+
+bool survivor_loses(const struct fs *fs)
+{
+	uint64_t bytes = fs->former && !fs->client ? written_former_bytes(fs->former) : 0;
+
+	if (bytes)
+		/* the attempt to connect may hold the log back */
+		log_line_now(LOG_L_ERROR,
+			"the server has not answered before the end: %llu bytes that programs have "
+			"written may be lost",
+			(unsigned long long)bytes);
+	return bytes;
 }
 
 int survivor_take(struct fs *fs, struct err *e)
