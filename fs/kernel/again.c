@@ -185,8 +185,10 @@ int again_former(struct fs *fs, const struct former *former, struct err *e)
 		good = get_one(fs, &x) && xdr_in_done(&x);
 	}
 	mutex_lock(&fs->agains->lock);
-	STAILQ_FOREACH (one, &fs->agains->kept, link)
+	STAILQ_FOREACH (one, &fs->agains->kept, link) {
 		note_one(fs, one);
+		good = good && underway_spares(fs, one->lock.h.unique);
+	}
 	mutex_unlock(&fs->agains->lock);
 	return good ? 0
 		    : err_set(e, ERR_INTERNAL,

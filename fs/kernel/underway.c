@@ -49,6 +49,8 @@ struct underway {
 	/* until underway_resend(): the numbers that the former daemon had under way */
 	uint64_t *number, highest;
 	uint32_t numbers;
+	uint64_t *spared; /* by underway_spares() */
+	uint32_t nspared;
 };
 
 struct underway *underway_new(struct ledger *l)
@@ -71,6 +73,7 @@ struct underway *underway_free(struct underway *u)
 		free(u->answer[i]);
 	free(u->answer);
 	free(u->number);
+	free(u->spared);
 	mutex_destroy(&u->lock);
 	free(u);
 	return NULL;
@@ -380,6 +383,29 @@ static void end_one(struct fs *fs, uint64_t number)
 		drop_answer(fs->underway, a);
 }
 
+bool underway_spares(struct fs *fs, uint64_t unique)
+{
+	struct underway *u = fs->underway;
+	uint64_t *more = realloc(u->spared, ((size_t)u->nspared + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	u->spared = more;
+	more[u->nspared++] = unique;
+	return true;
+}
+
+/* Ends a request if the former daemon has read it, and had not noted its number yet. */
+static void end_unseen(struct fs *fs, uint64_t number)
+{
+	const struct underway *u = fs->underway;
+
+	for (uint32_t i = 0; i < u->nspared; i++)
+		if (u->spared[i] == number)
+			return;
+	end_one(fs, number);
+}
+
 static void end_all(struct fs *fs)
 {
 	struct underway *u = fs->underway;
@@ -387,7 +413,9 @@ static void end_all(struct fs *fs)
 	for (uint32_t i = 0; i < u->numbers; i++)
 		end_one(fs, u->number[i]);
 	for (unsigned i = 1; u->highest && i <= UNDERWAY_UNSEEN; i++)
-		end_one(fs, u->highest + i * NUMBER_STEP);
+		end_unseen(fs, u->highest + i * NUMBER_STEP);
+	for (uint64_t i = 1; i <= UNDERWAY_PASSED && u->highest > i * NUMBER_STEP; i++)
+		end_unseen(fs, u->highest - i * NUMBER_STEP);
 	if (u->numbers)
 		log_always_warn("%u requests ended with EIO: this kernel cannot send them again "
 				"(Linux 6.9 can)",

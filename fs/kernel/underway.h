@@ -17,8 +17,10 @@
  *
  * An older kernel sends nothing again. So the numbers of all requests under way are noted, and the
  * successor answers each with EIO, and also the UNDERWAY_UNSEEN numbers that follow the highest
- * noted one: the daemon may have read those requests, and was killed before it noted their numbers.
- * The kernel ignores an answer to a number that it does not know.
+ * noted one, and the UNDERWAY_PASSED numbers before: the daemon may have read those requests, and
+ * was killed before it noted their numbers. A thread that has read a request may be overtaken by
+ * others, which note higher numbers. The kernel ignores an answer to a number that it does not
+ * know.
  *
  * The functions that take fs are for any thread, and are called only with a ledger. The lock is a
  * leaf.
@@ -36,6 +38,7 @@
 #include "transport/ledger.h"
 
 #define UNDERWAY_UNSEEN 64u
+#define UNDERWAY_PASSED 1024u
 
 struct fs;
 struct underway;
@@ -66,6 +69,9 @@ void underway_counts(struct fs *fs, uint64_t unique);
 /* Takes over the answers and numbers of a daemon that was killed. 0, or -1 with *e set: a note is
  * damaged, or no memory. Before requests are served. */
 int underway_former(struct fs *fs, const struct former *former, struct err *e);
+/* The request with that number goes on, and underway_resend() is not to end it. Between
+ * underway_former() and underway_resend(). False: no memory. */
+bool underway_spares(struct fs *fs, uint64_t unique);
 /* Was the request with that number answered, as far as underway_former() has found? */
 bool underway_has_answer(const struct fs *fs, uint64_t noted);
 /* fs->may_resend is known: has the kernel send again what the former daemon has not answered, or
