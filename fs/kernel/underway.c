@@ -138,18 +138,23 @@ static bool exchange(_Atomic uint64_t *words, uint64_t number, uint64_t was, uin
 	return false;
 }
 
+static void note_highest(_Atomic uint64_t *words, uint64_t number)
+{
+	uint64_t was = atomic_load(&words[0]);
+
+	while (number > was && !atomic_compare_exchange_weak(&words[0], &was, number))
+		;
+}
+
 static void note_number(struct underway *u, uint64_t number)
 {
 	_Atomic uint64_t *words = words_of(u);
-	uint64_t was;
 
 	if (!words)
 		return;
 	if (!exchange(words, number, 0, number))
 		ledger_give_up(u->ledger); /* too many for a successor */
-	was = atomic_load(&words[0]);
-	while (number > was && !atomic_compare_exchange_weak(&words[0], &was, number))
-		;
+	note_highest(words, number);
 }
 
 static void drop_number(struct underway *u, uint64_t number)
@@ -330,15 +335,22 @@ static bool get_answer(struct underway *u, const uint8_t *data, uint32_t len)
 	return true;
 }
 
+/* A second successor ends the requests that this one does not come to. */
 static bool get_numbers(struct underway *u, const uint64_t *words, uint32_t len)
 {
+	_Atomic uint64_t *own = words_of(u);
+
 	u->number = len == WORDS * 8 ? calloc(PLACES, sizeof(*u->number)) : NULL;
 	if (!u->number)
 		return false;
 	u->highest = words[0];
 	for (uint32_t i = 0; i < PLACES; i++)
-		if (words[1 + i])
+		if (words[1 + i]) {
 			u->number[u->numbers++] = words[1 + i];
+			note_number(u, words[1 + i]);
+		}
+	if (own)
+		note_highest(own, u->highest);
 	return true;
 }
 
@@ -381,6 +393,7 @@ static void end_one(struct fs *fs, uint64_t number)
 		device_writev(fs->device, &iov, 1);
 	if (a)
 		drop_answer(fs->underway, a);
+	drop_number(fs->underway, number);
 }
 
 bool underway_spares(struct fs *fs, uint64_t unique)

@@ -252,6 +252,29 @@ static void an_old_kernel_gets_errors_for_overtaken_requests(void **state)
 	assert_true(fail_from(NUMBER, NUMBER + 2));
 }
 
+/* The first successor has the mount, and is killed before it has ended the requests. */
+static void an_old_kernel_gets_errors_from_a_second_successor(void **state)
+{
+	struct ledger *third = ledger_new(&err);
+	struct fs *second = mount_on(third);
+
+	fs->may_resend = heir->may_resend = second->may_resend = false;
+	underway_begin(fs);
+	underway_begin(heir);
+	reads(fs, FUSE_GETATTR, NUMBER);
+	reads(fs, FUSE_GETATTR, NUMBER + 4);
+	killed();
+	notes = former_free(notes);
+	notes = former_read(ledger_fd(next), &err);
+	assert_non_null(notes);
+	assert_int_equal(underway_former(second, notes, &err), 0);
+	second->device = heir->device;
+	assert_true(underway_resend(second));
+	assert_true(fail_from(NUMBER, NUMBER + 4 + 2 * UNDERWAY_UNSEEN));
+	second->device = NULL;
+	fs_fixture_free(second);
+}
+
 /* A wait for a lock that of has read and has put off. */
 static void keeps(struct fs *of, uint64_t unique)
 {
@@ -338,6 +361,7 @@ int main(void)
 		TEST(the_former_daemon_is_forgotten_at_the_end),
 		TEST(an_old_kernel_gets_errors),
 		TEST(an_old_kernel_gets_errors_for_overtaken_requests),
+		TEST(an_old_kernel_gets_errors_from_a_second_successor),
 		TEST(an_old_kernels_waits_go_on),
 		TEST(a_new_kernels_waits_come_again),
 		TEST(damaged_waits_are_refused),
