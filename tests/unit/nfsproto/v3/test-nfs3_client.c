@@ -216,18 +216,25 @@ static void a_connection_without_an_answer_is_lost_often(void **state)
 	}
 }
 
-static atomic_uint connects;		/* calls of connect(2) so far */
+static atomic_uint connects; /* calls of connect(2) so far that have begun a connection */
 static atomic_uint admitted = UINT_MAX; /* later calls fail */
 
 int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
 
+/* A call that found its port in use does not count: the client tries the next port. */
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 {
-	if (atomic_fetch_add(&connects, 1) < atomic_load(&admitted))
-		return __real_connect(fd, to, len);
-	errno = ECONNREFUSED;
-	return -1;
+	int r;
+
+	if (atomic_load(&connects) >= atomic_load(&admitted)) {
+		errno = ECONNREFUSED;
+		return -1;
+	}
+	r = __real_connect(fd, to, len);
+	if (!r || errno == EINPROGRESS)
+		atomic_fetch_add(&connects, 1);
+	return r;
 }
 
 /* The mount does without connections that cannot be made, and has them later. */
