@@ -184,9 +184,9 @@ static void follow_limit(struct fs *fs)
 }
 
 /* The cache and data in flight may each take half of the room as long as memory is plenty. The rest
- * of the limit is for the pages that the kernel reads ahead (memory_ahead_kb()). Unused memory of
- * the pool goes back to the system if the room is smaller than the budgets, so that the next look
- * finds all the room that there is. */
+ * of the limit is for the pages that the kernel reads ahead (memory_ahead_kb()). If the room
+ * is smaller than the budgets, unused memory of the pool goes back to the system, and the next look
+ * counts that memory as room. */
 static void bound(struct fs *fs)
 {
 	struct memory *m = fs->memory;

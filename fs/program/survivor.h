@@ -30,10 +30,10 @@ bool survivor_begin(struct fs *fs, struct err *e);
 /* With option survive: makes the ledger of this daemon, and the pool, of so many bytes at most. 0,
  * or -1 with *e set. */
 int survivor_setup(struct fs *fs, size_t bytes, struct err *e);
-/* The successor has no connection to the server yet: is the mount still wanted? After a signal, or
- * an unmount by the user, the successor takes over all the same, to make written data safe and to
- * give the state back, if the server answers in the time of an end (ending.h). For the main thread.
- */
+/* Asked while the successor has no connection: shall it go on trying? Yes, until a signal or an
+ * unmount by the user begins the end, and then for the time of an end (ending.h). If the server
+ * answers in that time, the successor takes over, makes written data safe, and gives the state
+ * back. For the main thread. */
 bool survivor_is_wanted(struct fs *fs);
 /* This process ends. True: this successor never had a connection to the server, and written data
  * may be lost. Tells the log. */

@@ -63,7 +63,7 @@ static void it_is_bounded_by_the_room_that_is_left(void **state)
 	assert_true(budget_bound(&b, 20 * MIB, 10 * MIB));
 	assert_int_equal(b.now, 30 * MIB);
 	assert_false(budget_bound(&b, 20 * MIB, 10 * MIB));
-	assert_false(budget_bound(&b, 30 * MIB, 0)); /* what is in use may stay */
+	assert_false(budget_bound(&b, 30 * MIB, 0)); /* bytes in use stay */
 	assert_int_equal(b.now, 30 * MIB);
 	assert_true(budget_bound(&b, 0, 0));
 	assert_int_equal(b.now, MIB);

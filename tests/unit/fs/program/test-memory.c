@@ -176,7 +176,7 @@ static void a_group_without_room_costs_it_all_but_a_little(void **state)
 	assert_true(cache_limit(fs.cache) <= MIB);
 }
 
-/* Other processes take memory while the mount rests: the mount may take half of what is left. */
+/* Other processes take memory while the mount rests. The mount may take half of the rest. */
 static void a_share_that_rests_is_bounded_by_the_room(void **state)
 {
 	size_t all;
@@ -189,7 +189,7 @@ static void a_share_that_rests_is_bounded_by_the_room(void **state)
 	assert_int_equal(fs.data_limit, 4 * MIB + 2 * MEM_MAX_SIZE);
 	fill();
 	assert_int_equal(cache_bytes(fs.cache), 4 * MIB);
-	memory_tick(&fs); /* what is there already stays */
+	memory_tick(&fs); /* blocks in the cache stay */
 	assert_int_equal(cache_bytes(fs.cache), 4 * MIB);
 	fake_file(GROUP "/memory.current", "100000000\n");
 	for (int i = 0; i < BUDGET_STEPS; i++)
