@@ -231,7 +231,6 @@ def wire(everything):
 
 
 def sanitized(build, everything):
-    yield from unit_of(build)
     for script in ("files", "programs"):
         if everything:
             yield from e2e_over(build, script, TRANSPORTS, limit=2400)
@@ -239,20 +238,28 @@ def sanitized(build, everything):
             yield from shortened(e2e_over(build, script, ("iwarp",), users=(True,)))
 
 
-def young(everything):
-    """Each job in a time namespace of its own that is a second old."""
-    for job in (*unit_of("plain"), *shortened(e2e_job("plain", s, " over iwarp", PROTO="iwarp") for s in E2E_YOUNG)):
+def on_a_young_machine(jobs, *options):
+    """Each of jobs in a time namespace of its own that is a second old."""
+    for job in jobs:
         job.title += " on a young machine"
-        job.command.insert(0, "tests/tools/young")
+        job.command[:0] = ["tests/tools/young", *options]
         yield job
 
 
+def young(everything):
+    if everything:  # else "asan" has them
+        yield from on_a_young_machine(unit_of("plain"))
+    yield from on_a_young_machine(shortened(e2e_job("plain", s, " over iwarp", PROTO="iwarp") for s in E2E_YOUNG))
+
+
 def asan(everything):
+    yield from unit_of("asan") if everything else on_a_young_machine(unit_of("asan"), "--or-old")
     yield from sanitized("asan", everything)
 
 
 def tsan(everything):
     if everything:
+        yield from unit_of("tsan")
         yield from sanitized("tsan", everything)
 
 
@@ -266,7 +273,7 @@ def fuzz(everything):
     seconds = os.environ.get("RNFS_FUZZ_SECONDS", "10" if everything else "2")
     seed = [] if everything else ["11"]  # the same each time
     for name in program_names("tests/fuzz", "fuzz-"):
-        yield Job(f"fuzz {name}", ["tests/fuzz/one", f"{path('fuzz')}/tests/fuzz/fuzz-{name}", seconds] + seed, "fuzz",
+        yield Job(f"fuzz {name}", ["tests/fuzz/one", f"{path('asan')}/tests/fuzz/fuzz-{name}", seconds] + seed, "asan",
                   limit=120 + int(seconds))
 
 
