@@ -200,10 +200,9 @@ static void released_files_are_closed(void **state)
 	fs->may_resend = false;
 	fake_knobs.hang[NFS_CLOSE] = true;
 	number = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
-	while (!f->released)
-		usleep(1000);
 	while (request_pool_is_idle(fs->requests))
 		usleep(1000);
+	assert_true(f->released);
 	killed();
 	fake_knobs.hang[NFS_CLOSE] = false;
 	assert_non_null(fs_handle(heir, fh));

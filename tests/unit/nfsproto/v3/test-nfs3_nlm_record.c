@@ -24,8 +24,8 @@
 
 static uint8_t bytes[1 << 14];
 
-static bool locks_fail; /* a mount gets no thread for locks */
-static void *timer_of;
+static bool locks_fail;		     /* a mount gets no thread for locks */
+static _Thread_local void *timer_of; /* the server makes threads meanwhile */
 
 int __real_pthread_create(
 	pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
