@@ -93,17 +93,20 @@ static void nothing_read(void *ctx)
 
 void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 {
+	bool known; /* to the kernel */
+
 	if (!r)
 		r = request_new_cred(fs, NULL, &f->cred);
 	if (!r) {
 		log_warn("a file stays open on the server: out of memory");
 		return;
 	}
-	request_keep_going(r);
+	known = !error && r->fuse;
+	request_keep_going(r); /* from here on it may time out */
 	r->flush.closes = true;
 	r->file = f;
 	close_of(r)->error = error;
-	if (error || !r->fuse) /* the kernel does not know f */
+	if (!known)
 		ledger_drop(fs->ledger, &f->note);
 	if (f->inode) {
 		writeback_give_up(&f->writer);
