@@ -630,7 +630,7 @@ static void run(unsigned seed)
 	killed = m;
 	memset(w, 0, sizeof(*w));
 	w->verf = 1;
-	child = fork();
+	child = fake_fork(m->client);
 	if (!child) {
 		srand(seed);
 		kill_at = 1 + below(CALLS_MAX);

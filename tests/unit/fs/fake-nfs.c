@@ -212,6 +212,16 @@ struct nfs_client *fake_client_new(void)
 	return c;
 }
 
+pid_t fake_fork(struct nfs_client *c)
+{
+	pid_t pid;
+
+	pthread_mutex_lock(&c->lock);
+	pid = fork();
+	pthread_mutex_unlock(&c->lock);
+	return pid;
+}
+
 static void knob_cookie(const char *how)
 {
 	fake_knobs.cookie_stuck = !strcmp(how, "stuck");

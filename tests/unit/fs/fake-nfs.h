@@ -49,6 +49,8 @@ extern atomic_uint fake_interrupts;
 
 /* For tests without a connection. */
 struct nfs_client *fake_client_new(void);
+/* fork(2); the child can use c: the thread of c does not hold the lock of c meanwhile. */
+pid_t fake_fork(struct nfs_client *c);
 /* The file is not delegated any more; the client is not told. */
 void fake_recall(struct nfs_client *c, const struct nfs_fh *fh);
 /* The delegation of the last flush (nfs_deleg_flushed()), or 0. */
