@@ -170,7 +170,7 @@ static void filled_bit_by_bit(void **state)
 			left += iov[i - 1].iov_len;
 		assert_int_equal(left, 10 - step);
 		if (left)
-			assert_ptr_equal(iov[0].iov_base, step < 3 ? a + step : b + step - 3);
+			assert_ptr_equal(iov[0].iov_base, step < 3 ? a + step : b + (step - 3));
 		seg_iter_put(&it, all + step, 10 - step);
 		expect(&l, all);
 	}
