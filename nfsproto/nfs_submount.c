@@ -263,15 +263,25 @@ static void take_connected_locked(struct submount *s, struct followers *out) REQ
 	move_all(out, &s->followers);
 }
 
+static void say_no_thread(const char *name, uint32_t len, int error)
+{
+	log_warn("\"%s\" is on another server, and is not mounted: this process gets no thread for "
+		 "the connection (%s)",
+		QUOTE(name, len), strerror(error));
+}
+
 /* The next step of s, if there is one. */
 static void step_locked(struct submount *s, struct followers *unwanted, struct followers *ready)
 	REQUIRES(s->all->lock)
 {
 	struct nfs_submounts *t = s->all;
+	int error;
 
 	if (s->state == WANTED) {
 		s->state = CONNECTING;
-		if (pthread_create(&s->thread, NULL, connect_main, s)) {
+		error = pthread_create(&s->thread, NULL, connect_main, s);
+		if (error) {
+			say_no_thread(s->name, s->namelen, error);
 			s->state = FAILED;
 			s->failed_at = clock_ns();
 			move_all(ready, &s->followers);
@@ -537,10 +547,14 @@ static struct submount *submount_locked(struct nfs_submounts *t, struct nfs_clie
 	return s;
 }
 
-static bool start_locked(struct nfs_submounts *t) REQUIRES(t->lock)
+/* For a referral of that name. */
+static bool start_locked(struct nfs_submounts *t, const struct nfs_name *name) REQUIRES(t->lock)
 {
-	if (!t->running)
-		t->running = !pthread_create(&t->thread, NULL, submounts_main, t);
+	int error = t->running ? 0 : pthread_create(&t->thread, NULL, submounts_main, t);
+
+	if (error)
+		say_no_thread(name->s, name->len, error);
+	t->running = !error;
 	return t->running;
 }
 
@@ -553,7 +567,7 @@ static int enter_locked(struct nfs_submounts *t, struct nfs_client *c, struct nf
 
 	if (f->op->unwanted)
 		return -EINTR;
-	if (t->ending || !start_locked(t))
+	if (t->ending || !start_locked(t, &f->op->u.lookup.name))
 		return t->ending ? -ENOTCONN : -EREMOTE;
 	s = submount_locked(t, c, f->op, &error);
 	if (!s)

@@ -4,6 +4,7 @@
  * Unit tests of nfsproto/nfs_submount and nfsproto/nfs_route, with back ends that answer as told.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,6 +41,19 @@ struct env {
 	bool slow;	    /* follow() waits for go */
 	sem_t go, began, ended;
 };
+
+static unsigned no_thread; /* counts down: pthread_create() fails when it comes to 0 */
+
+int __real_pthread_create(
+	pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+
+int __wrap_pthread_create(
+	pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	if (no_thread && --no_thread == 0)
+		return EAGAIN;
+	return __real_pthread_create(thread, attr, fn, arg);
+}
 
 static void fake_answer(struct nfs_op *op, int error)
 {
@@ -264,6 +278,29 @@ static void a_failure_is_remembered_for_a_while(void **state)
 	assert_int_equal(lookup(v, &op, &top_dir, "other"), -EREMOTE);
 	v->top.refers = "two";
 	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+}
+
+/* The first thread is that of all referrals, the second one makes the connection. */
+static void the_log_tells_of_a_missing_thread(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op;
+
+	for (unsigned i = 1; i <= 2; i++) {
+		char said[256] = "";
+
+		no_thread = i;
+		log_set_level(LOG_L_WARN);
+		log_hold();
+		assert_int_equal(lookup(v, &op, &top_dir, i == 1 ? "one" : "two"), -EREMOTE);
+		log_release(said, sizeof(said));
+		log_set_level(LOG_L_ERROR);
+		assert_int_equal(no_thread, 0);
+		assert_non_null(strstr(said, i == 1 ? "\"one\" is on" : "\"two\" is on"));
+		assert_non_null(strstr(said, "no thread"));
+		assert_non_null(strstr(said, strerror(EAGAIN)));
+	}
+	assert_int_equal(lookup(v, &op, &top_dir, "one"), 0);
 }
 
 static void an_error_of_the_root_is_the_answer(void **state)
@@ -493,6 +530,7 @@ int main(void)
 		TEST(a_referral_is_followed_once),
 		TEST(another_name_or_place_is_another_submount),
 		TEST(a_failure_is_remembered_for_a_while),
+		TEST(the_log_tells_of_a_missing_thread),
 		TEST(an_error_of_the_root_is_the_answer),
 		TEST(all_that_ask_meanwhile_wait),
 		TEST(a_waiting_lookup_can_be_cancelled),
