@@ -67,7 +67,8 @@ struct nfs_submounts {
 	pthread_t thread;
 	bool running GUARDED_BY(lock); /* there is a thread */
 	bool ending GUARDED_BY(lock);
-	unsigned n GUARDED_BY(lock); /* submounts with a state */
+	unsigned n GUARDED_BY(lock);	  /* submounts with a state */
+	unsigned asking GUARDED_BY(lock); /* operations about to use a submount that they found */
 	struct submount sub[NFS_SUBMOUNTS_MAX];
 };
 
@@ -375,6 +376,17 @@ struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs
 	return t;
 }
 
+static void end_depth(struct nfs_submounts *t, unsigned depth, uint64_t leave_by)
+{
+	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX; i++) {
+		struct nfs_client *c =
+			t->sub[i].depth == depth ? atomic_exchange(&t->sub[i].client, NULL) : NULL;
+
+		if (c)
+			end_client(c, leave_by);
+	}
+}
+
 void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by)
 {
 	bool running;
@@ -388,13 +400,13 @@ void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by)
 	mutex_unlock(&t->lock);
 	if (running)
 		pthread_join(t->thread, NULL);
+	mutex_lock(&t->lock);
+	while (t->asking)
+		cond_wait(&t->cond, &t->lock);
+	mutex_unlock(&t->lock);
 	/* from the deepest: a submount's root is looked up at the one that refers to it */
-	for (unsigned i = NFS_SUBMOUNTS_MAX; i-- > 0;) {
-		struct nfs_client *c = atomic_exchange(&t->sub[i].client, NULL);
-
-		if (c)
-			end_client(c, leave_by);
-	}
+	for (unsigned depth = NFS_SUBMOUNT_DEEP; depth > 0; depth--)
+		end_depth(t, depth, leave_by);
 }
 
 void nfs_submounts_free(struct nfs_submounts *t)
@@ -576,6 +588,7 @@ static int enter_locked(struct nfs_submounts *t, struct nfs_client *c, struct nf
 		return -EREMOTE;
 	f->op->follower = f;
 	*up = atomic_load(&s->client);
+	t->asking += *up != NULL;
 	if (*up)
 		return -EAGAIN;
 	if (s->state == FAILED)
@@ -601,9 +614,15 @@ int nfs_submounts_follow(struct nfs_client *c, struct nfs_op *op)
 	mutex_lock(&t->lock);
 	error = enter_locked(t, c, f, &up);
 	mutex_unlock(&t->lock);
-	if (up)
-		follower_ask(f, up);
-	else if (error)
-		free(f);
-	return up ? 0 : error;
+	if (!up) {
+		if (error)
+			free(f);
+		return error;
+	}
+	follower_ask(f, up);
+	mutex_lock(&t->lock);
+	t->asking--;
+	pthread_cond_signal(&t->cond);
+	mutex_unlock(&t->lock);
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "nfsproto/common/nfs_places.h"
@@ -39,8 +40,13 @@ struct env {
 	unsigned followed;
 	const char *broken; /* the server that cannot be mounted */
 	bool slow;	    /* follow() waits for go */
-	sem_t go, began, ended;
+	bool stuck;	    /* the question for a root waits for go before it is submitted */
+	unsigned unmounted;
+	uint16_t order[NFS_SUBMOUNTS_MAX + 1]; /* the numbers of the unmounted, in their order */
+	sem_t go, began, ended, left;
 };
+
+static struct env *the_env;
 
 static unsigned no_thread; /* counts down: pthread_create() fails when it comes to 0 */
 
@@ -123,6 +129,8 @@ static void fake_release(struct fake *f)
 static void fake_unmount(struct nfs_client *c)
 {
 	c->backend = NULL;
+	the_env->order[the_env->unmounted++] = c->number;
+	sem_post(&the_env->left);
 }
 
 static const struct nfs_backend fake_backend = {
@@ -162,7 +170,16 @@ static void end(struct nfs_op *op)
 	op->done(op);
 }
 
-static const struct nfs_front front = {.submit = nfs_submit, .cancel = nfs_cancel, .end = end};
+static void submit_root(struct nfs_client *c, struct nfs_op *op)
+{
+	if (the_env->stuck) {
+		sem_post(&the_env->began);
+		sem_wait(&the_env->go);
+	}
+	nfs_submit(c, op);
+}
+
+static const struct nfs_front front = {.submit = submit_root, .cancel = nfs_cancel, .end = end};
 
 static int setup(void **state)
 {
@@ -178,7 +195,8 @@ static int setup(void **state)
 	sem_init(&v->go, 0, 0);
 	sem_init(&v->began, 0, 0);
 	sem_init(&v->ended, 0, 0);
-	*state = v;
+	sem_init(&v->left, 0, 0);
+	*state = the_env = v;
 	return 0;
 }
 
@@ -435,6 +453,79 @@ static void a_failure_takes_no_place_for_ever(void **state)
 	assert_int_equal(op.u.lookup.fh.server, 1);
 }
 
+/* A deep submount may have a lower number than the one that refers to it, and its operations count
+ * at that one. */
+static void the_deepest_submount_ends_first(void **state)
+{
+	struct env *v = *state;
+	struct nfs_fh dir;
+	struct nfs_op op;
+	char name[8];
+
+	v->broken = "one";
+	assert_int_equal(lookup(v, &op, &top_dir, "dead"), -EREMOTE);
+	v->top.refers = "two";
+	for (unsigned i = 0; i < NFS_SUBMOUNTS_MAX - 1; i++) {
+		snprintf(name, sizeof(name), "ref%u", i);
+		assert_int_equal(lookup(v, &op, &top_dir, name), 0);
+	}
+	assert_int_equal(op.u.lookup.fh.server, NFS_SUBMOUNTS_MAX);
+	v->sub[v->followed - 1].refers = "three";
+	dir = op.u.lookup.fh;
+	assert_int_equal(lookup(v, &op, &dir, "deep"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 1);
+	nfs_client_free(&v->top.base);
+	assert_int_equal(v->unmounted, NFS_SUBMOUNTS_MAX + 1);
+	assert_int_equal(v->order[0], 1);
+	assert_int_equal(v->order[NFS_SUBMOUNTS_MAX], 0);
+}
+
+static void *lookup_main(void *arg)
+{
+	struct env *v = arg;
+	static struct nfs_op op;
+
+	begin_lookup(v, &op, &top_dir, "ref");
+	return NULL;
+}
+
+static void *free_main(void *arg)
+{
+	struct env *v = arg;
+
+	nfs_client_free(&v->top.base);
+	return NULL;
+}
+
+static bool comes_within(sem_t *sem, unsigned s)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += s;
+	return sem_timedwait(sem, &t) == 0;
+}
+
+static void a_submount_that_was_found_stays_until_it_was_asked(void **state)
+{
+	struct env *v = *state;
+	pthread_t asks, frees;
+	struct nfs_op op;
+
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	assert_true(comes_within(&v->began, 60)); /* follow() */
+	v->stuck = true;
+	pthread_create(&asks, NULL, lookup_main, v);
+	assert_true(comes_within(&v->began, 60));
+	pthread_create(&frees, NULL, free_main, v);
+	assert_false(comes_within(&v->left, 1));
+	sem_post(&v->go);
+	pthread_join(asks, NULL);
+	pthread_join(frees, NULL);
+	assert_true(comes_within(&v->ended, 60));
+	assert_int_equal(v->unmounted, 2);
+}
+
 static void two_servers_are_two_devices(void **state)
 {
 	struct env *v = *state;
@@ -539,6 +630,8 @@ int main(void)
 		TEST(the_end_of_the_mount_ends_the_wait),
 		TEST(referrals_have_bounds),
 		TEST(a_failure_takes_no_place_for_ever),
+		TEST(the_deepest_submount_ends_first),
+		TEST(a_submount_that_was_found_stays_until_it_was_asked),
 		TEST(two_servers_are_two_devices),
 		TEST(a_read_is_cut_to_the_size_of_the_submount),
 		TEST(a_server_without_umasks_gets_modes),
