@@ -29,6 +29,7 @@ struct nfs_follower {
 	TAILQ_ENTRY(nfs_follower) link;
 	struct nfs_op *op;
 	struct nfs_submounts *all;
+	struct submount *of;
 	/* under the lock */
 	bool waits; /* in the submount's list */
 	bool asked; /* the question can be cancelled */
@@ -54,6 +55,8 @@ struct submount {
 	struct followers followers;
 	pthread_t thread;
 	uint64_t failed_at; /* on clock_ns() */
+	bool answered;	    /* the root was there once */
+	bool gone;	    /* but is stale now: the name gets another submount */
 	struct nfs_client *made;
 	/* set before UP; read by any thread */
 	struct nfs_client *_Atomic client;
@@ -80,8 +83,8 @@ static void unref_locked(struct nfs_follower *f) REQUIRES(f->all->lock)
 		free(f);
 }
 
-/* f ends its operation. The lock is not held. */
-static void follower_end(struct nfs_follower *f, int error)
+/* f's operation is f's no longer. */
+static struct nfs_op *follower_leave(struct nfs_follower *f)
 {
 	struct nfs_submounts *t = f->all;
 	struct nfs_op *op = f->op;
@@ -91,20 +94,58 @@ static void follower_end(struct nfs_follower *f, int error)
 	f->ended = true;
 	unref_locked(f);
 	mutex_unlock(&t->lock);
+	return op;
+}
+
+/* f ends its operation. The lock is not held. */
+static void follower_end(struct nfs_follower *f, int error)
+{
+	const struct nfs_front *front = f->all->front;
+	struct nfs_op *op = follower_leave(f);
+
 	op->error = error;
-	t->front->end(op);
+	front->end(op);
+}
+
+/* Notes whether the root of f's submount is there. False: the root was there once, and is stale:
+ * the other server has made the file system anew. Then f's operation can be followed once more. */
+static bool root_stays(struct nfs_follower *f, int error)
+{
+	struct submount *s = f->of;
+	bool gone, first;
+
+	mutex_lock(&f->all->lock);
+	gone = error == -ESTALE && s->answered && f->op->places;
+	first = gone && !s->gone;
+	s->gone |= gone;
+	s->answered |= !error;
+	mutex_unlock(&f->all->lock);
+	if (first)
+		log_warn("\"%s\" on another server has another root now, and is mounted anew",
+			QUOTE(s->name, s->namelen));
+	return !gone;
 }
 
 static void root_done(struct nfs_op *root)
 {
 	struct nfs_follower *f = root->ctx;
+	const struct nfs_front *front = f->all->front;
+	bool stays = root_stays(f, root->error);
+	int error = root->error;
 	struct nfs_op *op = f->op;
 
-	if (!root->error) {
+	if (!error) {
 		op->u.lookup.fh = root->u.getattr.fh;
 		op->u.lookup.attr = root->u.getattr.attr;
 	}
-	follower_end(f, root->error);
+	follower_leave(f);
+	if (!stays) {
+		error = nfs_submounts_follow(op->client, op);
+		if (!error) /* op may have ended by now */
+			return;
+	}
+	op->error = error;
+	front->end(op);
 }
 
 /* Asks for the attributes of the root of c, which is up. */
@@ -461,6 +502,7 @@ static void enter_inherited(struct submount *s, struct nfs_client *c)
 	while (t->n < s->number)
 		t->sub[t->n++].state = FAILED;
 	s->state = UP;
+	s->answered = true;
 	atomic_store(&s->client, c);
 	mutex_unlock(&t->lock);
 }
@@ -535,8 +577,8 @@ static struct submount *submount_locked(struct nfs_submounts *t, struct nfs_clie
 
 	for (unsigned i = 0; i < t->n; i++) {
 		s = &t->sub[i];
-		if (nfs_fh_same(&s->dir, &op->u.lookup.dir) && s->namelen == name->len &&
-			!memcmp(s->name, name->s, name->len) &&
+		if (!s->gone && nfs_fh_same(&s->dir, &op->u.lookup.dir) &&
+			s->namelen == name->len && !memcmp(s->name, name->s, name->len) &&
 			nfs_places_equal(s->places, op->places))
 			return s;
 	}
@@ -587,6 +629,7 @@ static int enter_locked(struct nfs_submounts *t, struct nfs_client *c, struct nf
 	if (s->state == FAILED && clock_age(clock_ns(), s->failed_at) < AGAIN_NS)
 		return -EREMOTE;
 	f->op->follower = f;
+	f->of = s;
 	*up = atomic_load(&s->client);
 	t->asking += *up != NULL;
 	if (*up)

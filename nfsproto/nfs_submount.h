@@ -15,10 +15,10 @@
  *                   ^                  |
  *                   +---- FAILED <-----+       a LOOKUP tries again after 30 s
  *
- * A name of a directory has one submount. When the server tells other places for the name, a
- * further submount is made, and the former one serves the handles that programs still have. Each
- * later LOOKUP of the name costs a LOOKUP and a question for the places at the referring server,
- * and a GETATTR at the other.
+ * A name of a directory has one submount. When the server tells other places for the name, or the
+ * root of the submount has become stale, a further submount is made, and the former one serves the
+ * handles that programs still have. Each later LOOKUP of the name costs a LOOKUP and a question for
+ * the places at the referring server, and a GETATTR at the other.
  *
  * A successor (nfs_client_record.h) makes the submounts that are up anew, with their numbers. It
  * waits for each of their servers, as for the mount's own.

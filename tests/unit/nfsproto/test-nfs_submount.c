@@ -332,6 +332,30 @@ static void an_error_of_the_root_is_the_answer(void **state)
 	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
 }
 
+/* The other server has made its file system anew. A submount whose root was never there is not made
+ * again and again. */
+static void a_root_that_became_stale_is_mounted_anew(void **state)
+{
+	struct env *v = *state;
+	struct nfs_fh in;
+	struct nfs_op op;
+
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	in = op.u.lookup.fh;
+	v->sub[0].error = -ESTALE;
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 2);
+	assert_int_equal(v->followed, 2);
+	assert_int_equal(lookup(v, &op, &in, "file"), 0); /* handles of the former one stay */
+	assert_int_equal(op.u.lookup.fh.server, 1);
+	assert_int_equal(lookup(v, &op, &top_dir, "ref"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 2);
+	v->sub[1].error = v->sub[2].error = -ESTALE;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(lookup(v, &op, &top_dir, "ref"), -ESTALE);
+	assert_int_equal(v->followed, 3);
+}
+
 static void all_that_ask_meanwhile_wait(void **state)
 {
 	struct env *v = *state;
@@ -612,6 +636,9 @@ static void a_successor_goes_on_with_submounts(void **state)
 	assert_int_equal(v->followed, 1); /* no other mount */
 	assert_int_equal(lookup(v, &op, &top_dir, "other"), 0);
 	assert_int_equal(op.u.lookup.fh.server, 3);
+	v->sub[0].error = -ESTALE; /* the root was there for the former daemon */
+	assert_int_equal(lookup(v, &op, &top_dir, "name"), 0);
+	assert_int_equal(op.u.lookup.fh.server, 4);
 }
 
 int main(void)
@@ -623,6 +650,7 @@ int main(void)
 		TEST(a_failure_is_remembered_for_a_while),
 		TEST(the_log_tells_of_a_missing_thread),
 		TEST(an_error_of_the_root_is_the_answer),
+		TEST(a_root_that_became_stale_is_mounted_anew),
 		TEST(all_that_ask_meanwhile_wait),
 		TEST(a_waiting_lookup_can_be_cancelled),
 		TEST(the_question_for_the_root_can_be_cancelled),
