@@ -304,6 +304,8 @@ enum nfs_outcome nfs4_get_op_replicas(
 
 	if (!rc)
 		rc = nfs4_reply_getattr(r, &a);
+	if (!rc)
+		rc = nfs4_reply_end(r); /* a bad reply leaves no list to be freed */
 	if (rc)
 		return nfs4_outcome(op, rc);
 	s->u.replicas.lease_s = nfs4_bit(&a.mask, FATTR4_LEASE_TIME) ? a.lease_time : 0;
@@ -363,6 +365,8 @@ enum nfs_outcome nfs4_get_op_locations(
 
 	if (!rc)
 		rc = nfs4_reply_getattr(r, &a);
+	if (!rc)
+		rc = nfs4_reply_end(r); /* a bad reply leaves no places to be freed */
 	if (rc)
 		return nfs4_outcome(op, rc);
 	if (nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS))

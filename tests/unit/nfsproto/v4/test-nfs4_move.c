@@ -84,6 +84,21 @@ static void opens_move_too(void **state)
 	assert_int_equal(f->srv.count[OP_CLOSE], closed);
 }
 
+/* The question for the places is the first COMPOUND whose last operation is executed. */
+static void an_unreadable_answer_is_asked_for_again(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_open *o;
+	struct nfs_fh fh;
+
+	leave(f);
+	fix_quirk(f, Q_TRAILING);
+	o = fix_open(f, O_RDONLY, &fh);
+	assert_int_equal(f->srv.quirk_times, 0);
+	assert_int_equal(second.count[OP_OPEN], 1);
+	assert_int_equal(fix_close(f, o), 0);
+}
+
 /* LEASE_MOVED, without any operation that fails. */
 static void a_flag_of_the_server_is_enough(void **state)
 {
@@ -116,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_mount_moves_with_its_file_system),
 		TEST(opens_move_too),
+		TEST(an_unreadable_answer_is_asked_for_again),
 		TEST(a_flag_of_the_server_is_enough),
 		TEST(a_file_system_below_the_root_is_remote),
 	};
