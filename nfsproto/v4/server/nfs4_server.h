@@ -149,8 +149,8 @@ struct nfs4_server {
 	/* Written by the thread that establishes, then by the state manager, then by the last user
 	 * that leaves. All threads read session and minor while the gate is open. */
 	uint64_t clientid;
-	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
-	bool create_misordered; /* the server expects another csa_sequence */
+	uint32_t create_seq;	    /* csa_sequence of the next CREATE_SESSION */
+	unsigned create_misordered; /* in a row: the server expects another csa_sequence */
 	struct nfs4_sessionid session;
 	struct nfs4_kept owner_major, scope; /* as EXCHANGE_ID told them */
 	uint64_t owner_minor;

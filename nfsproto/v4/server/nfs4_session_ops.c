@@ -96,6 +96,10 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	int rc;
 
 	s->u.exchange_id.compare = false;
+	/* The server has this client from before a move, and the number that it tells for a
+	 * confirmed client ID is wrong, too: the client begins anew there. */
+	if (srv->create_misordered > 1 && !srv->borrowed)
+		srv->verf[0]++;
 	rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
 	if (rc)
 		return rc;
@@ -107,7 +111,6 @@ int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned
 	 * that this client has kept has proved wrong */
 	if (!srv->confirmed || srv->create_misordered)
 		srv->create_seq = s->u.exchange_id.sequence;
-	srv->create_misordered = false;
 	srv->have_clientid = true;
 	return 0;
 }
@@ -208,7 +211,10 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 	int rc = nfs4_sync_run(srv, s, NFS4_K_CREATE_SESSION, timeout_ms);
 	uint32_t n = srv->fore.maxrequests;
 
-	srv->create_misordered = rc && s->status == NFS4ERR_SEQ_MISORDERED;
+	if (rc && s->status == NFS4ERR_SEQ_MISORDERED)
+		srv->create_misordered++;
+	else
+		srv->create_misordered = 0;
 	if (rc)
 		return rc;
 	mutex_lock(&srv->slots.lock);
