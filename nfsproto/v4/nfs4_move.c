@@ -22,8 +22,9 @@
 #define WAIT_MS	 100u		/* an op waits so long before it asks again */
 #define THERE_NS (2 * NFS4_SEC) /* the root counts as there */
 #define AGAIN_NS (3 * NFS4_SEC) /* between attempts to reach a new place */
+#define HOPS	 8u		/* moves in a row without a pause */
 
-enum where { HERE, MOVED, UNKNOWN };
+enum where { HERE, MOVED, OTHER, UNKNOWN };
 
 /* Runs kind, a question about the root. */
 static int ask(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind)
@@ -35,34 +36,63 @@ static int ask(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind)
 	return nfs4_mount_run(c, s, kind, ASK_MS);
 }
 
+static bool is_unknown(uint32_t status)
+{
+	return status == NFS4ERR_STALE || status == NFS4ERR_BADHANDLE ||
+	       status == NFS4ERR_FHEXPIRED;
+}
+
+/* Is that the root of this mount? After a move only: the same handle may be of another file. */
+static bool is_root(const struct nfs4_client *c, const struct nfs_attr *a)
+{
+	return !c->moving.arrived || (a->type == NFS_DIR && a->fileid == c->base.root_attr.fileid);
+}
+
 static enum where find_root(struct nfs4_client *c)
 {
 	struct nfs4_sync s;
 
-	if (ask(c, &s, NFS4_K_WALK) == 0)
+	if (ask(c, &s, NFS4_K_WALK) == 0) {
+		if (!is_root(c, &s.u.walk.attr))
+			return OTHER;
+		c->moving.hops = 0;
+		c->moving.arrived = false;
 		return HERE;
-	if (s.status == NFS4ERR_STALE || s.status == NFS4ERR_BADHANDLE)
+	}
+	if (is_unknown(s.status) && c->moving.arrived)
+		return OTHER;
+	if (is_unknown(s.status))
 		log_warn("%s does not know the root of this mount (%s): mount it anew",
 			c->srv->name, nfs4_status_name(s.status));
 	return s.status == NFS4ERR_MOVED ? MOVED : UNKNOWN;
 }
 
-/* Has the connections go to the first place that can be reached. */
+/* Has the connections go to the first place that can be reached. Begins behind the place of the
+ * last move, which has not led to the root. */
 static bool redirect(struct nfs4_client *c, const struct nfs_places *places)
 {
-	struct err e = {.kind = ERR_NONE};
+	const struct sockaddr_storage from = c->srv->rp.peer;
+	const socklen_t from_len = c->srv->rp.peer_len;
+	struct err e = {.kind = ERR_NONE, .msg = "they have no valid names"};
 	char host[256];
 	uint16_t port;
 
 	for (unsigned i = 0; i < places->n; i++) {
-		const struct nfs_place *p = &places->place[i];
+		const struct nfs_place *p = &places->place[(c->moving.hops + i) % places->n];
 
+		nfs4_task_pump(c->srv); /* each attempt may take long */
+		if (nfs4_server_quitting(c->srv, &c->user))
+			return false;
 		if (!nfs_place_host(p, host, sizeof(host), &port) ||
 			nfs4_conn_redirect(c->srv, host, port, c->connect_ms, &e))
 			continue;
-		log_always_info("%s: the file system has moved, and the mount with it, to %s:%s",
+		log_info("%s: the file system has moved, and the mount with it, to %s:%s",
 			c->srv->name, QUOTE(p->server, strlen(p->server)),
 			QUOTE(p->path, strlen(p->path)));
+		c->moving.hops++;
+		c->moving.arrived = true;
+		c->moving.home = from;
+		c->moving.home_len = from_len;
 		return true;
 	}
 	log_warn("%s: the file system has moved, and no place of it can be reached: %s",
@@ -76,6 +106,8 @@ static bool move(struct nfs4_client *c)
 	struct nfs4_sync s;
 	bool moved;
 
+	if (c->moving.hops >= HOPS && !nfs4_recover_pause(c->srv, AGAIN_NS))
+		return false;
 	if (ask(c, &s, NFS4_K_LOCATIONS) || !s.u.walk.places) {
 		log_warn("%s: the file system has moved, and the server does not say where to",
 			c->srv->name);
@@ -88,7 +120,20 @@ static bool move(struct nfs4_client *c)
 	return moved;
 }
 
-/* Notes the outcome of a question. */
+/* The server does not have the file system, or not yet: goes back to the one that named it. */
+static void go_back(struct nfs4_client *c)
+{
+	const struct dial_addr to = {.ss = c->moving.home, .len = c->moving.home_len};
+
+	log_warn("%s: the root of the mount is not known at the place of the move: the mount goes "
+		 "back, and asks again",
+		c->srv->name);
+	c->moving.arrived = false;
+	nfs4_conn_go(c->srv, &to);
+	nfs4_state_want(c->srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+}
+
+/* Notes the outcome of a question. moved: the connections go elsewhere now. */
 static void note(struct nfs4_client *c, enum where where, bool moved)
 {
 	uint64_t now = clock_ns();
@@ -141,21 +186,29 @@ bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	if (!due)
 		return false;
 	where = find_root(c);
-	moved = where == MOVED && move(c);
+	if (where == OTHER)
+		go_back(c);
+	moved = where == OTHER || (where == MOVED && move(c));
 	note(c, where, moved);
 	return true;
 }
 
 bool nfs4_move_instead(struct nfs4_client *c)
 {
+	enum where where = HERE;
 	bool moved = false;
 
-	while (c->migrates && !moved && find_root(c) == MOVED) {
+	while (c->migrates && !moved && (where = find_root(c)) == MOVED) {
 		moved = move(c);
 		if (!moved && !nfs4_recover_pause(c->srv, AGAIN_NS))
 			return true;
 	}
+	if (where == OTHER) {
+		go_back(c);
+		moved = true;
+		nfs4_recover_pause(c->srv, AGAIN_NS);
+	}
 	if (moved)
-		note(c, MOVED, true);
+		note(c, where, true);
 	return moved;
 }

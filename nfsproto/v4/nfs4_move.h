@@ -12,6 +12,11 @@
  * written again. Meanwhile operations wait. The handles must be the same at both servers, as they
  * are at servers with shared storage.
  *
+ * Before any state is reclaimed, the mount looks for its root at the new server. If the new server
+ * does not have that root, or not yet, the mount goes back to the server that named the place, and
+ * asks again. Each move in a row begins with the next place, and from the ninth on waits first, so
+ * that servers which name each other, or themselves, are not asked without end.
+ *
  * If the root is there, a file system below the root has moved. Its files fail with EREMOTE, and
  * its directory is a referral from then on.
  */

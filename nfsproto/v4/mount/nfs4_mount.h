@@ -110,6 +110,12 @@ struct nfs4_client {
 		uint64_t try_ns;   /* wanted: when to ask next */
 		uint64_t there_ns; /* when the root was last found at the server; 0: never */
 	} move GUARDED_BY(lock);
+	struct {			      /* nfs4_move.h: the state manager's */
+		unsigned hops;		      /* moves since the root was last found */
+		bool arrived;		      /* at a server whose root has not been found yet */
+		struct sockaddr_storage home; /* with arrived: the address left */
+		socklen_t home_len;
+	} moving;
 	/* the last place told for a moved file system */
 	char moved[NFS4_WHERE_MAX] GUARDED_BY(lock);
 	uint64_t moved_ns GUARDED_BY(lock); /* when; 0: never */

@@ -309,7 +309,7 @@ void nfs4_conn_go(struct nfs4_server *srv, const struct dial_addr *to)
 	srv->rp.peer_len = to->len;
 }
 
-/* leaves: not to an address of now, and only to a server that answers. */
+/* leaves: not to an address of now. */
 static int redirect(struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms,
 	bool leaves, struct err *e)
 {
@@ -320,7 +320,7 @@ static int redirect(struct nfs4_server *srv, const char *host, uint16_t port, un
 	for (unsigned i = 0; i < n; i++) {
 		if (leaves && is_at(srv, &a[i]))
 			err_set(e, ERR_UNREACHABLE, "%s is the server of now", host);
-		else if (is_reachable(srv, &a[i], ms, host, leaves, e)) {
+		else if (is_reachable(srv, &a[i], ms, host, true, e)) {
 			nfs4_conn_go(srv, &a[i]);
 			return 0;
 		}

@@ -27,12 +27,11 @@ void nfs4_conn_drop(struct nfs4_server *srv);
 void nfs4_conn_free_all(struct nfs4_server *srv);
 
 /* The server's file systems have moved to host, at port (0: the usual one). Finds an address there
- * that can be connected to, at most ms for each, and has all connections go there. The caller sees
- * to the session. -1 with *e set: there is no such address, and nothing has changed. */
+ * that answers the null procedure, at most ms for each, and has all connections go there. The
+ * caller sees to the session. -1 with *e set: there is no such address, and nothing has changed. */
 int nfs4_conn_redirect(
 	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
-/* The same for another server than the one that the connections go to, and one that answers the
- * null procedure. */
+/* The same for another address than those that the connections go to. */
 int nfs4_conn_leave(
 	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
 /* Has all connections go to `to`, whether or not there is a server. */

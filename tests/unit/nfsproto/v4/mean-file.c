@@ -44,7 +44,7 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.mode = dir ? 0755 : 0644,
 		.nlink = 1,
 		.size = dir ? FILE_SIZE : s->size,
-		.fileid = fh->data[fh->len - 1],
+		.fileid = dir && s->root_fileid ? s->root_fileid : fh->data[fh->len - 1],
 		.change = s->change,
 	};
 	a.change_attr_type = s->change_type;
@@ -332,7 +332,7 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 	return NFS4_OK;
 }
 
-/* fattr4 with fs_locations: /vol/old of this server is /new at s->elsewhere or at b.example. */
+/* fattr4 with fs_locations: /vol/old of this server is /new at s->elsewhere or at another. */
 static void put_elsewhere(struct run *r)
 {
 	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_FS_LOCATIONS, -1);
@@ -346,7 +346,8 @@ static void put_elsewhere(struct run *r)
 	xdr_put_opaque(r->x, "old", 3);
 	xdr_put_u32(r->x, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		const char *server = i ? "b.example" : r->s->elsewhere;
+		const char *too = r->s->elsewhere_too ? r->s->elsewhere_too : "b.example";
+		const char *server = i ? too : r->s->elsewhere;
 
 		xdr_put_u32(r->x, 1);
 		xdr_put_opaque(r->x, server, (uint32_t)strlen(server));

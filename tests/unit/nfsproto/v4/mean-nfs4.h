@@ -84,14 +84,16 @@ struct mean_srv {
 	uint64_t io_max;     /* maxread and maxwrite */
 	unsigned minor;	     /* the only one served; default 1 */
 	unsigned lease_s;
-	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
-				  exist */
-	uint8_t info[256];     /* fs_locations_info: mean_name_replica() */
-	uint32_t info_len;     /* 0: the attribute does not exist */
-	unsigned asked;	       /* how often it was asked for */
-	const char *trunk[4];  /* fs_locations of "/" names these servers of "/", up to a NULL */
-	const char *owner;     /* of everything, a name; NULL: number 0 */
-	const char *name;      /* the server owner of EXCHANGE_ID; NULL: "mean" */
+	const char *elsewhere;	   /* a server that fs_locations names; NULL: the attribute does not
+				      exist */
+	const char *elsewhere_too; /* the next one; NULL: "b.example" */
+	uint64_t root_fileid;	   /* 0: as usual */
+	uint8_t info[256];	   /* fs_locations_info: mean_name_replica() */
+	uint32_t info_len;	   /* 0: the attribute does not exist */
+	unsigned asked;		   /* how often it was asked for */
+	const char *trunk[4]; /* fs_locations of "/" names these servers of "/", up to a NULL */
+	const char *owner;    /* of everything, a name; NULL: number 0 */
+	const char *name;     /* the server owner of EXCHANGE_ID; NULL: "mean" */
 	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
 	 * size */
 	unsigned others_times, others_append;

@@ -3,8 +3,10 @@
  *
  * Unit tests of nfsproto/v4/nfs4_move: the file system moves from one server to a second one.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,25 +14,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "transport/log.h"
 
 static struct mean_srv second;
-static char second_at[32];
+static char first_at[32], second_at[32];
+
+static void name_of(unsigned port, char name[32])
+{
+	snprintf(name, 32, "127.0.0.1.%u.%u", port >> 8, port & 255);
+}
 
 static int setup(void **state)
 {
-	unsigned port;
 	struct fix *f;
 
 	fix_setup_unmounted(state);
 	f = *state;
 	f->migration = true;
 	mean_start(&second);
-	port = rpc_server_port(second.server);
-	snprintf(second_at, sizeof(second_at), "127.0.0.1.%u.%u", port >> 8, port & 255);
+	name_of(rpc_server_port(f->srv.server), first_at);
+	name_of(rpc_server_port(second.server), second_at);
 	fix_mount_root(f);
 	return 0;
 }
@@ -45,10 +53,34 @@ static int teardown(void **state)
 
 /* From now on the first server has the file system no more. A walk asks for handles, the question
  * for the places does not. */
+static void leave_to(struct fix *f, const char *first, const char *then)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.elsewhere = first;
+	f->srv.elsewhere_too = then;
+	pthread_mutex_unlock(&f->srv.lock);
+	fix_fails(f, OP_GETFH, NFS4ERR_MOVED, UINT32_MAX);
+}
+
 static void leave(struct fix *f)
 {
-	f->srv.elsewhere = second_at;
-	fix_fails(f, OP_GETFH, NFS4ERR_MOVED, UINT32_MAX);
+	leave_to(f, second_at, NULL);
+}
+
+/* Begins an OPEN of "file". */
+static void start_open(struct fix *f, struct fix_op *o)
+{
+	*o = (struct fix_op){.op.type = NFS_OPEN};
+	o->op.u.open.dir = f->root;
+	o->op.u.open.name = (struct nfs_name){"file", 4};
+	fix_start(f, &o->op, &o->sem);
+}
+
+static void open_ends(struct fix *f, struct fix_op *o)
+{
+	assert_true(fix_ends_within(&o->sem, PATIENCE_MS));
+	assert_int_equal(o->op.error, 0);
+	assert_int_equal(fix_close(f, o->op.u.open.open), 0);
 }
 
 static void the_mount_moves_with_its_file_system(void **state)
@@ -99,6 +131,90 @@ static void an_unreadable_answer_is_asked_for_again(void **state)
 	assert_int_equal(fix_close(f, o), 0);
 }
 
+static void a_server_that_names_itself_first_is_left(void **state)
+{
+	struct fix *f = *state;
+	struct fix_op o;
+
+	leave_to(f, first_at, second_at);
+	start_open(f, &o);
+	open_ends(f, &o);
+	assert_int_equal(second.count[OP_OPEN], 1);
+}
+
+static void moves_that_lead_nowhere_are_not_made_without_end(void **state)
+{
+	struct fix *f = *state;
+	struct fix_op o;
+
+	leave_to(f, first_at, first_at);
+	start_open(f, &o);
+	assert_false(fix_ends_within(&o.sem, 4000));
+	assert_in_range(fix_count(f, OP_EXCHANGE_ID), 3, 12);
+	leave_to(f, second_at, second_at);
+	open_ends(f, &o);
+}
+
+/* The root's handle is that of another directory there. */
+static void a_server_with_another_root_is_left(void **state)
+{
+	struct fix *f = *state;
+	struct fix_op o;
+
+	second.root_fileid = 1;
+	leave_to(f, second_at, second_at);
+	start_open(f, &o);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_EXCHANGE_ID], 3));
+	pthread_mutex_lock(&second.lock);
+	assert_int_equal(second.count[OP_OPEN], 0);
+	second.root_fileid = 0;
+	pthread_mutex_unlock(&second.lock);
+	open_ends(f, &o);
+	assert_int_equal(second.count[OP_OPEN], 1);
+}
+
+/* The new server has the file system only after a while. */
+static void a_server_without_the_root_is_left(void **state)
+{
+	struct fix *f = *state;
+	struct fix_op o;
+
+	pthread_mutex_lock(&second.lock);
+	second.fail_op = OP_PUTFH;
+	second.fail_status = NFS4ERR_STALE;
+	second.fail_times = 2;
+	pthread_mutex_unlock(&second.lock);
+	leave_to(f, second_at, second_at);
+	start_open(f, &o);
+	open_ends(f, &o);
+	assert_int_equal(second.count[OP_OPEN], 1);
+	assert_int_equal(second.fail_times, 0);
+}
+
+/* A port of another program, or a server that hangs. */
+static void a_place_that_does_not_answer_is_passed_over(void **state)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(at);
+	struct fix *f = *state;
+	struct fix_op o;
+	char dumb[32];
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	name_of(ntohs(at.sin_port), dumb);
+	nfs_client_free(f->nfs);
+	f->connect_ms = 1000; /* how long the mount waits for an answer */
+	fix_mount_root(f);
+	leave_to(f, dumb, second_at);
+	start_open(f, &o);
+	open_ends(f, &o);
+	assert_int_equal(second.count[OP_OPEN], 1);
+	close(fd);
+}
+
 /* LEASE_MOVED, without any operation that fails. */
 static void a_flag_of_the_server_is_enough(void **state)
 {
@@ -132,6 +248,11 @@ int main(void)
 		TEST(the_mount_moves_with_its_file_system),
 		TEST(opens_move_too),
 		TEST(an_unreadable_answer_is_asked_for_again),
+		TEST(a_server_that_names_itself_first_is_left),
+		TEST(moves_that_lead_nowhere_are_not_made_without_end),
+		TEST(a_server_with_another_root_is_left),
+		TEST(a_server_without_the_root_is_left),
+		TEST(a_place_that_does_not_answer_is_passed_over),
 		TEST(a_flag_of_the_server_is_enough),
 		TEST(a_file_system_below_the_root_is_remote),
 	};
