@@ -113,7 +113,7 @@ static struct nfs_client *with_submounts(
 	c->submounts = nfs_submounts_new(c, &front);
 	if (c->submounts)
 		return c;
-	err_set(e, ERR_INTERNAL, "out of memory");
+	err_set(e, ERR_INTERNAL, "out of memory or file descriptors");
 	return nfs_client_free(c);
 }
 

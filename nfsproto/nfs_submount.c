@@ -9,7 +9,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nfsproto/common/nfs_places.h"
 #include "nfsproto/common/nfs_record.h"
@@ -65,6 +67,7 @@ struct submount {
 struct nfs_submounts {
 	struct nfs_client *top;
 	const struct nfs_front *front;
+	int abort_fd; /* of an eventfd, constant; readable: the mount ends */
 	struct mutex lock;
 	pthread_cond_t cond;
 	pthread_t thread;
@@ -197,6 +200,7 @@ static struct nfs_client *connect_place(struct submount *s, const struct nfs_pla
 		/* programs see the same inode numbers in each mount */
 		.fsid_mix = hash_bytes(hash_bytes(1, place->server, strlen(place->server)),
 			place->path, strlen(place->path)),
+		.abort_fd = t->abort_fd,
 	};
 
 	if (told) {
@@ -405,6 +409,11 @@ struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs
 
 	if (!t)
 		return NULL;
+	t->abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->abort_fd < 0) {
+		free(t);
+		return NULL;
+	}
 	t->top = top;
 	t->front = front;
 	mutex_init(&t->lock);
@@ -437,6 +446,7 @@ void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by)
 	mutex_lock(&t->lock);
 	t->ending = true;
 	running = t->running;
+	eventfd_write(t->abort_fd, 1);
 	pthread_cond_signal(&t->cond);
 	mutex_unlock(&t->lock);
 	if (running)
@@ -458,6 +468,7 @@ void nfs_submounts_free(struct nfs_submounts *t)
 		free(t->sub[i].places);
 	mutex_destroy(&t->lock);
 	pthread_cond_destroy(&t->cond);
+	close(t->abort_fd);
 	free(t);
 }
 

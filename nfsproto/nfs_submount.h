@@ -43,10 +43,11 @@ struct nfs_front {
 	void (*end)(struct nfs_op *op); /* op has its results, and ends for its caller */
 };
 
-/* The submounts of a mount; NULL when out of memory. top: the mount itself. */
+/* The submounts of a mount; NULL when out of memory or file descriptors. top: the mount itself. */
 struct nfs_submounts *nfs_submounts_new(struct nfs_client *top, const struct nfs_front *front);
-/* Ends all submounts, and the operations that wait for one, with -ENOTCONN. Waits for connections
- * that are being made. Before top ends. leave_by: nfs_client_leave_by(). Accepts NULL. */
+/* Ends all submounts, and the operations that wait for one, with -ENOTCONN. Gives up connections
+ * that are being made, and waits for their threads. Before top ends. leave_by:
+ * nfs_client_leave_by(). Accepts NULL. */
 void nfs_submounts_end(struct nfs_submounts *t, uint64_t leave_by);
 /* After top has ended: no operation of top is under way. Accepts NULL. */
 void nfs_submounts_free(struct nfs_submounts *t);

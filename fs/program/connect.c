@@ -267,6 +267,7 @@ struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcal
 	t.p.submounts = as->submounts;
 	t.p.submount = as->submount;
 	t.p.fsid_mix = as->fsid_mix;
+	t.p.abort_fd = as->abort_fd;
 	c = connect_place(&t, place, "", &passes, &kind, why, sizeof(why));
 	if (!c)
 		err_set(e, kind, "%s", why);

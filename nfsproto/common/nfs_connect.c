@@ -132,5 +132,6 @@ struct rpc_client *nfs_connect(
 	rp->inline_size = p->inline_size;
 	rp->credits = p->credits;
 	rp->crc = p->crc;
+	rp->abort_fd = p->abort_fd;
 	return p->proto == RPC_RDMA ? connect_each(rp, a, n, e) : connect_any(rp, a, n, e);
 }

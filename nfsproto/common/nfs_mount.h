@@ -146,6 +146,7 @@ struct nfs_mount_params {
 	struct nfs_submounts *submounts;
 	uint16_t submount;
 	uint64_t fsid_mix;
+	int abort_fd; /* readable: the submount is not wanted any more */
 	/* out, with ERR_MOVED: where the export is; all zeros before; NULL: not wanted */
 	struct nfs_referral *referral;
 };

@@ -228,6 +228,7 @@ struct nfs_client *nfs4_mount_on(
 		return NULL;
 	}
 	if (nfs4_export_walk(c, p, e)) {
+		srv->rp.abort_fd = 0; /* the goodbye is wanted */
 		nfs4_unmount(&c->base);
 		return NULL;
 	}
@@ -345,6 +346,8 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 		base = nfs4_take_over(srv, p, e);
 	else if (nfs4_server_start(srv, p, e) == 0)
 		base = nfs4_mount_on(srv, p, e);
+	if (srv)
+		srv->rp.abort_fd = 0;
 	if (base && p->trunk_discovery && p->max_connect > 1)
 		nfs4_export_trunk(nfs4_client(base), p);
 	if (base)

@@ -6,6 +6,7 @@
 #include "nfsproto/v4/server/nfs4_sync.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,14 +28,22 @@ static void sync_done(struct nfs_op *op)
 	mutex_unlock(&s->lock);
 }
 
+/* Is srv wanted no more, on the thread that makes srv? */
+static bool is_aborted(const struct nfs4_server *srv)
+{
+	struct pollfd p = {.fd = srv->rp.abort_fd, .events = POLLIN};
+
+	return srv->rp.abort_fd > 0 && poll(&p, 1, 0) > 0;
+}
+
 /* Waits for the end. True if the end came within ms. Keeps ending the cancelled ops that wait for
  * the state manager's thread. */
-static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
+static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms, bool manager)
 {
 	uint64_t until = clock_ns() + ms * NFS4_MSEC;
 	bool ended = false;
 
-	while (!ended && clock_ns() < until) {
+	while (!ended && clock_ns() < until && (manager || !is_aborted(srv))) {
 		struct timespec t = clock_timespec(clock_ns() + PUMP_MS * NFS4_MSEC);
 
 		mutex_lock(&s->lock);
@@ -84,7 +93,7 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 	}
 	mutex_unlock(&srv->slots.lock);
 	nfs4_task_start(&s->op);
-	in_time = sync_wait(srv, s, timeout_ms);
+	in_time = sync_wait(srv, s, timeout_ms, manager);
 	mutex_lock(&srv->slots.lock);
 	if (!in_time)
 		nfs4_task_cancel_locked(&s->op);

@@ -82,7 +82,8 @@ struct nfs4_sync {
 
 /* Runs one op of a kind that is about the server, and waits at most timeout_ms for its end. Not on
  * a progress thread. Returns op.error: 0; -EAGAIN (no slot, for an op that passes the gate);
- * -ETIMEDOUT (silence); -EINTR (the server stops, or the visited user quits); ... */
+ * -ETIMEDOUT (silence; or nfs_mount_params.abort_fd); -EINTR (the server stops, or the visited user
+ * quits); ... */
 int nfs4_sync_run(struct nfs4_server *srv, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
 /* The same on a certain connection, for u (NULL: no user) as cred, about o (or NULL). */
 int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,

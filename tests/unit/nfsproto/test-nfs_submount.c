@@ -4,6 +4,7 @@
  * Unit tests of nfsproto/nfs_submount and nfsproto/nfs_route, with back ends that answer as told.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -40,6 +41,7 @@ struct env {
 	unsigned followed;
 	const char *broken; /* the server that cannot be mounted */
 	bool slow;	    /* follow() waits for go */
+	bool dead;	    /* the other server does not answer: follow() waits for the end */
 	bool stuck;	    /* the question for a root waits for go before it is submitted */
 	unsigned unmounted;
 	uint16_t order[NFS_SUBMOUNTS_MAX + 1]; /* the numbers of the unmounted, in their order */
@@ -145,6 +147,15 @@ static struct nfs_client *follow(
 	sem_post(&v->began);
 	if (v->slow)
 		sem_wait(&v->go);
+	if (v->dead) {
+		struct pollfd p = {.fd = as->abort_fd, .events = POLLIN};
+
+		assert_true(as->abort_fd > 0);
+
+		assert_int_equal(poll(&p, 1, -1), 1);
+		err_set(e, ERR_UNREACHABLE, "aborted");
+		return NULL;
+	}
 	assert_string_equal(place->path, "/x");
 	if (v->broken && !strcmp(place->server, v->broken)) {
 		err_set(e, ERR_UNREACHABLE, "broken");
@@ -437,6 +448,19 @@ static void the_end_of_the_mount_ends_the_wait(void **state)
 	assert_true(op.error == -ENOTCONN || op.error == 0);
 }
 
+static void the_end_of_the_mount_gives_up_connections(void **state)
+{
+	struct env *v = *state;
+	struct nfs_op op;
+
+	v->dead = true;
+	begin_lookup(v, &op, &top_dir, "ref");
+	sem_wait(&v->began);
+	nfs_client_free(&v->top.base);
+	sem_wait(&v->ended);
+	assert_true(op.error == -ENOTCONN || op.error == -EREMOTE);
+}
+
 static void referrals_have_bounds(void **state)
 {
 	struct env *v = *state;
@@ -656,6 +680,7 @@ int main(void)
 		TEST(the_question_for_the_root_can_be_cancelled),
 		TEST(a_lookup_that_was_cancelled_before_is_not_followed),
 		TEST(the_end_of_the_mount_ends_the_wait),
+		TEST(the_end_of_the_mount_gives_up_connections),
 		TEST(referrals_have_bounds),
 		TEST(a_failure_takes_no_place_for_ever),
 		TEST(the_deepest_submount_ends_first),

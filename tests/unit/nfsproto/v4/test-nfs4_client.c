@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -360,6 +361,40 @@ static void test_soft_open_and_close(void **state)
 	fix_unmount_clean(f);
 }
 
+static void *mount_main(void *arg)
+{
+	struct err e = {.kind = ERR_NONE};
+
+	return nfs_client_new(arg, &e);
+}
+
+/* As a submount while the mount ends. */
+static void test_unwanted(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_mount_params p = fix_params(f, "/");
+	pthread_t thread;
+	void *made;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t op = i ? OP_LOOKUP : OP_EXCHANGE_ID;
+
+		p.export = "/d";
+		p.connect_ms = 24 * 3600 * 1000;
+		p.abort_fd = eventfd(0, EFD_CLOEXEC);
+		assert_true(p.abort_fd > 0);
+		mean_release_hold(&f->srv, op);
+		pthread_create(&thread, NULL, mount_main, &p);
+		assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+		assert_int_equal(eventfd_write(p.abort_fd, 1), 0);
+		pthread_join(thread, &made);
+		assert_null(made);
+		mean_release(&f->srv);
+		close(p.abort_fd);
+	}
+	assert_int_equal(f->srv.nsessions, 0); /* a silent server is left after a goodbye, too */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +404,7 @@ int main(void)
 		ON_MOUNT(test_bad_arguments),
 		cmocka_unit_test_setup_teardown(
 			test_mount_errors, fix_setup_unmounted, fix_teardown),
+		cmocka_unit_test_setup_teardown(test_unwanted, fix_setup_unmounted, fix_teardown),
 		cmocka_unit_test_setup_teardown(test_versions, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_threads),
