@@ -172,7 +172,8 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
-	struct nfs_submounts *submounts = c ? c->submounts : NULL;
+	/* those of which a submount is a part go on */
+	struct nfs_submounts *submounts = c && !c->number ? c->submounts : NULL;
 
 	if (!c)
 		return NULL;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nfsproto/common/nfs_places.h"
+#include "fs/lookup/nested.h"
 #include "fs/program/record.h"
 #include "transport/log.h"
 #include "transport/quote.h"
@@ -203,6 +204,19 @@ static struct nfs_client *connect_referral(struct target *t, struct nfs_referral
 	return c;
 }
 
+/* Follows the export to other servers, as far as they refer to one another. r: where the export
+ * was said to be. *kind: of the failure that said so. */
+static struct nfs_client *connect_further(struct target *t, struct nfs_referral *r, bool *passes,
+	enum err_kind *kind, char *why, size_t size)
+{
+	struct nfs_client *c = NULL;
+
+	for (unsigned i = 0; i < REFERRALS_MAX && !c && *kind == ERR_MOVED && r->places; i++)
+		c = connect_referral(t, r, passes, kind, why, size);
+	free(r->places);
+	return c;
+}
+
 /* The transport and the address of the former daemon. */
 static struct nfs_client *connect_again(
 	struct target *t, struct record *former, bool *passes, char *why, size_t size)
@@ -241,16 +255,26 @@ struct nfs_client *connect_server(
 		return connect_again(&t, fs->record, passes, why, size);
 	t.p.referral = o->referrals && !o->survive ? &r : NULL;
 	c = connect_target(&t, passes, &kind, why, size);
-	for (unsigned i = 0; i < REFERRALS_MAX && !c && kind == ERR_MOVED && r.places; i++)
-		c = connect_referral(&t, &r, passes, &kind, why, size);
-	free(r.places);
-	return c;
+	return c ? c : connect_further(&t, &r, passes, &kind, why, size);
+}
+
+/* Does the mount point lie in the directory that c shows (nested.h)? Then *e is set. */
+static bool is_nested(
+	const struct fs *fs, const struct nfs_place *place, struct nfs_client *c, struct err *e)
+{
+	struct nfs_attr root;
+	char source[200];
+
+	nfs_client_root(c, NULL, &root);
+	snprintf(source, sizeof(source), "%s:%s", place->server, place->path);
+	return nested_check(fs->mountpoint, source, &root, e);
 }
 
 struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcalls *up,
 	const struct nfs_place *place, const struct nfs_mount_params *as, struct err *e)
 {
 	struct target t = {.o = fs->opt, .p = params_of(fs->opt, fs->mountpoint)};
+	struct nfs_referral r = {.places = NULL};
 	enum err_kind kind;
 	struct nfs_client *c;
 	char why[sizeof(e->msg)];
@@ -268,7 +292,12 @@ struct nfs_client *connect_submount(struct fs *fs, const struct nfs_client_upcal
 	t.p.submount = as->submount;
 	t.p.fsid_mix = as->fsid_mix;
 	t.p.abort_fd = as->abort_fd;
+	t.p.referral = as->record ? NULL : &r;
 	c = connect_place(&t, place, "", &passes, &kind, why, sizeof(why));
+	if (!c)
+		c = connect_further(&t, &r, &passes, &kind, why, sizeof(why));
+	if (c && !as->record && is_nested(fs, place, c, e))
+		return nfs_client_free(c);
 	if (!c)
 		err_set(e, kind, "%s", why);
 	return c;
