@@ -19,7 +19,7 @@ struct referral {
 	struct obj *o; /* referenced: the table then knows one object for the directory */
 	unsigned n;
 	uint8_t xdr[REFERRALS_MAX * 8 * PLACE_MAX]; /* fs_locations4 */
-	uint32_t len;
+	uint32_t len, count_at; /* in bytes; where xdr has the number of places */
 };
 
 struct referrals {
@@ -89,6 +89,7 @@ static struct referral *referral_of(struct referrals *r, struct obj *o, const ch
 		return NULL;
 	xdr_out_init(&x, one->xdr, sizeof(one->xdr));
 	place_put_path(&x, path);
+	one->count_at = (uint32_t)x.len;
 	xdr_put_u32(&x, 0);
 	one->len = (uint32_t)x.len;
 	one->o = obj_ref(r->objs, o);
@@ -97,14 +98,13 @@ static struct referral *referral_of(struct referrals *r, struct obj *o, const ch
 	return one;
 }
 
-static void add_place(struct referral *one, const char *path, const struct spec *s)
+/* The directory may have another path, by a bind mount, than the one in one->xdr. */
+static void add_place(struct referral *one, const struct spec *s)
 {
 	struct xdr_out x;
 
 	one->n++;
-	/* the path, the number of places, and those before stay as they are */
-	xdr_out_init(&x, one->xdr, sizeof(one->xdr));
-	place_put_path(&x, path);
+	xdr_out_init(&x, one->xdr + one->count_at, 4);
 	xdr_put_u32(&x, one->n);
 	xdr_out_init(&x, one->xdr + one->len, sizeof(one->xdr) - one->len);
 	xdr_put_u32(&x, 1);
@@ -132,7 +132,7 @@ static int add(struct referrals *r, const char *text, struct err *e)
 	obj_unref(r->objs, o);
 	if (!one)
 		return err_set(e, ERR_INTERNAL, "out of memory");
-	add_place(one, s.path, &s);
+	add_place(one, &s);
 	return 0;
 }
 
@@ -171,7 +171,8 @@ void referral_attrs(const struct obj *o, const struct nfs4_bitmap *want, struct 
 
 	memset(a, 0, sizeof(*a));
 	a->mask = nfs4_bits_and(want, &known);
-	a->rdattr_error = NFS4ERR_MOVED;
+	/* RFC 8881 section 11.4.2 */
+	a->rdattr_error = nfs4_bit(want, FATTR4_FS_LOCATIONS) ? NFS4_OK : NFS4ERR_MOVED;
 	a->attr.fsid_major = FSID_MAJOR;
 	a->attr.fsid_minor = a->mounted_on_fileid = o->id.ino;
 	a->fs_locations = (struct nfs4_opaque){o->referral->xdr, o->referral->len};

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +129,43 @@ static void the_places_are_told_in_order(void **state)
 	free(p);
 }
 
+static bool has_mounts; /* this process has mounts of its own */
+
+/* The directory has two paths, of different lengths. */
+static void a_directory_by_two_paths_has_all_places(void **state)
+{
+	static const char *const specs[] = {"/a/b=one.example:/1", "/another/b=two.example:/2"};
+	struct serve_env *e = *state;
+	char from[300], to[300];
+	struct nfs_places *p;
+	struct nfs4_attrs a;
+	struct err err;
+
+	make_dir(e, "another");
+	env_path(e, "a", from, sizeof(from));
+	env_path(e, "another", to, sizeof(to));
+	if (!has_mounts || mount(from, to, NULL, MS_BIND, NULL)) {
+		print_message("no bind mount: only root may make one\n");
+		skip();
+	}
+	assert_true(refer(e, specs, 2, &err));
+	begin_in_a(e);
+	env_put_lookup(e, "b");
+	put_getattr(e, nfs4_bits(FATTR4_FS_LOCATIONS, -1));
+	assert_int_equal(env_run(e, 5), NFS4_OK);
+	env_expect(e, OP_PUTROOTFH, NFS4_OK);
+	env_expect(e, OP_LOOKUP, NFS4_OK);
+	env_expect(e, OP_LOOKUP, NFS4_OK);
+	env_expect(e, OP_GETATTR, NFS4_OK);
+	assert_int_equal(nfs4_get_attrs(&e->res, &a, NULL), 0);
+	assert_int_equal(nfs4_locations_get(&a.fs_locations, &p), 2);
+	assert_string_equal(p->root, "/a/b");
+	assert_string_equal(p->place[0].server, "one.example");
+	assert_string_equal(p->place[1].path, "/2");
+	free(p);
+	assert_int_equal(umount2(to, MNT_DETACH), 0);
+}
+
 static uint32_t list_a(struct serve_env *e, struct nfs4_bitmap want)
 {
 	struct nfs4_readdir_args a = {.maxcount = 4096, .want = want};
@@ -146,16 +185,20 @@ static void a_listing_names_the_directory(void **state)
 	bool eof;
 
 	assert_true(refer(e, ab, 1, &err));
-	assert_int_equal(list_a(e, nfs4_bits(FATTR4_TYPE, FATTR4_RDATTR_ERROR, -1)), NFS4_OK);
-	env_expect(e, OP_PUTROOTFH, NFS4_OK);
-	env_expect(e, OP_LOOKUP, NFS4_OK);
-	env_expect(e, OP_READDIR, NFS4_OK);
-	assert_int_equal(nfs4_get_readdir_res(&e->res, NFS4_OK, &head), 0);
-	assert_int_equal(nfs4_get_entry(&e->res, &ent, &eof), 1);
-	assert_memory_equal(ent.name.s, "b", 1);
-	assert_int_equal(nfs4_attrs_decode(&ent.attrs, &a, NULL), 0);
-	assert_int_equal(a.rdattr_error, NFS4ERR_MOVED);
-	assert_false(nfs4_bit(&a.mask, FATTR4_TYPE));
+	for (int places = 0; places < 2; places++) {
+		assert_int_equal(list_a(e, nfs4_bits(FATTR4_TYPE, FATTR4_RDATTR_ERROR,
+						   places ? FATTR4_FS_LOCATIONS : -1, -1)),
+			NFS4_OK);
+		env_expect(e, OP_PUTROOTFH, NFS4_OK);
+		env_expect(e, OP_LOOKUP, NFS4_OK);
+		env_expect(e, OP_READDIR, NFS4_OK);
+		assert_int_equal(nfs4_get_readdir_res(&e->res, NFS4_OK, &head), 0);
+		assert_int_equal(nfs4_get_entry(&e->res, &ent, &eof), 1);
+		assert_memory_equal(ent.name.s, "b", 1);
+		assert_int_equal(nfs4_attrs_decode(&ent.attrs, &a, NULL), 0);
+		assert_int_equal(a.rdattr_error, places ? NFS4_OK : NFS4ERR_MOVED);
+		assert_false(nfs4_bit(&a.mask, FATTR4_TYPE));
+	}
 	assert_int_equal(list_a(e, nfs4_bits(FATTR4_TYPE, -1)), NFS4ERR_MOVED);
 }
 
@@ -208,10 +251,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_directory_is_absent),
 		TEST(the_places_are_told_in_order),
+		TEST(a_directory_by_two_paths_has_all_places),
 		TEST(a_listing_names_the_directory),
 		TEST(the_directory_cannot_be_removed_or_moved),
 		TEST(a_wrong_option_is_explained),
 	};
 
+	has_mounts = !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
