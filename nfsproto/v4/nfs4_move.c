@@ -80,7 +80,6 @@ static bool redirect(struct nfs4_client *c, const struct nfs_places *places)
 	for (unsigned i = 0; i < places->n; i++) {
 		const struct nfs_place *p = &places->place[(c->moving.hops + i) % places->n];
 
-		nfs4_task_pump(c->srv); /* each attempt may take long */
 		if (nfs4_server_quitting(c->srv, &c->user))
 			return false;
 		if (!nfs_place_host(p, host, sizeof(host), &port) ||

@@ -193,7 +193,7 @@ bool nfs4_replication_leave(struct nfs4_client *c, uint64_t now)
 		return false;
 	n = nfs4_replicas_order(c->replica.known, c->read_only, order);
 	if (n && !is_changing(c))
-		for (unsigned i = 0; i < n; i++)
+		for (unsigned i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i++)
 			if (go_on_at(c, order[i], &e))
 				return true;
 	if (e.kind != ERR_NONE && !c->replica.held) {

@@ -318,6 +318,7 @@ static int redirect(struct nfs4_server *srv, const char *host, uint16_t port, un
 		host, AF_UNSPEC, port ? port : nfs_usual_port(srv->rp.proto), a, e);
 
 	for (unsigned i = 0; i < n; i++) {
+		nfs4_task_pump(srv); /* cancelled ops end while addresses do not answer */
 		if (leaves && is_at(srv, &a[i]))
 			err_set(e, ERR_UNREACHABLE, "%s is the server of now", host);
 		else if (is_reachable(srv, &a[i], ms, host, true, e)) {

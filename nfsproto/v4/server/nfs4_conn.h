@@ -28,7 +28,8 @@ void nfs4_conn_free_all(struct nfs4_server *srv);
 
 /* The server's file systems have moved to host, at port (0: the usual one). Finds an address there
  * that answers the null procedure, at most ms for each, and has all connections go there. The
- * caller sees to the session. -1 with *e set: there is no such address, and nothing has changed. */
+ * caller sees to the session. Keeps ending cancelled ops: the state manager's thread. -1 with *e
+ * set: there is no such address, and nothing has changed. */
 int nfs4_conn_redirect(
 	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
 /* The same for another address than those that the connections go to. */
