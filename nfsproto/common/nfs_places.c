@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,4 +100,20 @@ bool nfs_place_host(const struct nfs_place *p, char *host, size_t size, uint16_t
 	if (!is_address(host))
 		*port = cut_port(host);
 	return true;
+}
+
+void nfs_place_name(const struct sockaddr_storage *a, char name[NFS_PLACE_ADDRESS_MAX])
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)a;
+	bool is_six = a->ss_family == AF_INET6;
+	unsigned port = ntohs(is_six ? six->sin6_port : four->sin_port);
+	char address[INET6_ADDRSTRLEN];
+
+	name[0] = '\0';
+	if ((is_six || a->ss_family == AF_INET) &&
+		inet_ntop(a->ss_family,
+			is_six ? (const void *)&six->sin6_addr : (const void *)&four->sin_addr,
+			address, sizeof(address)))
+		snprintf(name, NFS_PLACE_ADDRESS_MAX, "%s.%u.%u", address, port >> 8, port & 255);
 }

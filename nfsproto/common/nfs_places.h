@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NFS_PLACES_MAX 16u /* further places are left out */
+struct sockaddr_storage;
+
+#define NFS_PLACES_MAX	      16u /* further places are left out */
+#define NFS_PLACE_ADDRESS_MAX 64u /* bytes of an address as a server's name, with the NUL */
 
 struct nfs_place {
 	char *server; /* as the server tells it: a name, an address, or a universal address */
@@ -34,5 +37,8 @@ bool nfs_places_equal(const struct nfs_places *a, const struct nfs_places *b);
  * brackets, and the port: from a universal address (RFC 5665: 192.0.2.1.8.1, 2001:db8::1.8.1), or
  * 0. False: no host, or one that is too long. */
 bool nfs_place_host(const struct nfs_place *p, char *host, size_t size, uint16_t *port);
+/* Writes the name that nfs_place_host() splits into a's address and port; "" for another family
+ * than those of IP. */
+void nfs_place_name(const struct sockaddr_storage *a, char name[NFS_PLACE_ADDRESS_MAX]);
 
 #endif

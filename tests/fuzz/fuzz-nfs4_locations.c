@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nfs4_opaque raw = {.data = data, .len = (uint32_t)size};
 	struct nfs_places *p;
-	int n = nfs4_locations_get(&raw, &p);
+	int n = nfs4_locations_get(&raw, "192.0.2.1.8.1", &p);
 
 	if ((n > 0) != (p != NULL))
 		__builtin_trap();

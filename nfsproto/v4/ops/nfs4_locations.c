@@ -20,10 +20,11 @@
 
 /* --- the attribute ------------------------------------------------------------------------- */
 
-/* The text of all places is no longer than the XDR: a name has its length word there, which is
- * longer than a slash and a NUL. */
+/* The text of all places, but for `here`, is no longer than the XDR: a name has its length word
+ * there, which is longer than a slash and a NUL. */
 struct reader {
 	struct xdr_in x;
+	struct nfs_name here; /* the server that tells, or empty */
 	struct nfs_places *places;
 	char *at; /* free memory for text */
 };
@@ -74,9 +75,11 @@ static void get_location(struct reader *r)
 	uint32_t servers = xdr_get_count(&r->x, NFS4_LOCATIONS_MAX, 4);
 	unsigned before = r->places->n;
 	struct nfs_name name;
-	char *path;
+	char *text = r->at, *path;
 
 	for (uint32_t i = 0; i < servers && !nfs4_get_name(&r->x, &name); i++) {
+		if (!name.len)
+			name = r->here;
 		if (!is_plain(&name) || r->places->n == NFS_PLACES_MAX)
 			continue;
 		r->places->place[r->places->n++].server = r->at;
@@ -86,15 +89,18 @@ static void get_location(struct reader *r)
 	path = get_path(r);
 	for (unsigned i = before; i < r->places->n; i++)
 		r->places->place[i].path = path;
-	if (!path)
+	if (!path) {
 		r->places->n = before;
+		r->at = text; /* the room for `here` is for NFS_PLACES_MAX places */
+	}
 }
 
-int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out)
+int nfs4_locations_get(const struct nfs4_opaque *raw, const char *here, struct nfs_places **out)
 {
+	size_t len = here ? strlen(here) : 0;
 	/* a path without names takes two bytes of text */
-	struct nfs_places *p = calloc(1, sizeof(*p) + raw->len + 2);
-	struct reader r = {.places = p};
+	struct nfs_places *p = calloc(1, sizeof(*p) + raw->len + NFS_PLACES_MAX * len + 2);
+	struct reader r = {.here = {here, (uint32_t)len}, .places = p};
 	uint32_t n;
 	int rc;
 
@@ -359,7 +365,7 @@ enum nfs_outcome nfs4_get_op_locations(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs_places *places = NULL;
-	char where[sizeof(c->moved)] = "";
+	char where[sizeof(c->moved)] = "", here[NFS_PLACE_ADDRESS_MAX];
 	struct nfs4_attrs a;
 	int rc = get_target(op, r);
 
@@ -369,8 +375,11 @@ enum nfs_outcome nfs4_get_op_locations(
 		rc = nfs4_reply_end(r); /* a bad reply leaves no places to be freed */
 	if (rc)
 		return nfs4_outcome(op, rc);
+	mutex_lock(&c->srv->slots.lock);
+	nfs_place_name(&op->be.v4.conn->to, here);
+	mutex_unlock(&c->srv->slots.lock);
 	if (nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS))
-		nfs4_locations_get(&a.fs_locations, &places);
+		nfs4_locations_get(&a.fs_locations, here, &places);
 	if (op->be.v4.flags & NFS4_F_PRIV) {
 		container_of(op, struct nfs4_sync, op)->u.walk.places = places;
 		return NFS_DONE;

@@ -16,10 +16,11 @@
 #include "nfsproto/v4/ops/nfs4_coder.h"
 #include "nfsproto/wire/nfs4_replica.h"
 
-/* Reads the XDR of an fs_locations4. A server's name with spaces or control characters is left out,
- * and so is a path that is none. Returns how many places there are; then *out has them (free()). 0,
- * -EBADMSG or -ENOMEM: *out is NULL. */
-int nfs4_locations_get(const struct nfs4_opaque *raw, struct nfs_places **out);
+/* Reads the XDR of an fs_locations4. An empty name of a server means the server that tells, whose
+ * name is here (RFC 8881 section 11.16; NULL or "": left out). A name with spaces or control
+ * characters is left out, and so is a path that is none. Returns how many places there are; then
+ * *out has them (free()). 0, -EBADMSG or -ENOMEM: *out is NULL. */
+int nfs4_locations_get(const struct nfs4_opaque *raw, const char *here, struct nfs_places **out);
 
 /* The replicas of a file system, as one of its servers tells them. One block of memory: free(). */
 struct nfs4_replicas {

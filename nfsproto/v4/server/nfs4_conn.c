@@ -301,7 +301,9 @@ static bool is_at(const struct nfs4_server *srv, const struct dial_addr *a)
 void nfs4_conn_go(struct nfs4_server *srv, const struct dial_addr *to)
 {
 	for (unsigned i = 0; i < srv->nconns; i++) {
+		mutex_lock(&srv->slots.lock);
 		srv->conn[i].to = to->ss;
+		mutex_unlock(&srv->slots.lock);
 		srv->conn[i].other = false;
 		rpc_client_redirect(srv->conn[i].rpc, to);
 	}

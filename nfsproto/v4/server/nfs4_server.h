@@ -79,7 +79,7 @@ struct nfs4_conn {
 	struct nfs4_server *srv;	/* constant */
 	struct rpc_client *_Atomic rpc; /* constant once connected */
 	/* after the mount only a migration changes these, on the state manager's thread */
-	struct sockaddr_storage to; /* the address */
+	struct sockaddr_storage to; /* the address; changes under slots.lock */
 	bool other;		    /* to another address than the first */
 	bool told;		    /* constant: the server has told the address (trunkdiscovery) */
 	unsigned refused;	    /* the state manager's: answers BADSESSION to BIND, in a row */

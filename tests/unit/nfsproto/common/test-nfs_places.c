@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <cmocka.h>
 
 #include "nfsproto/common/nfs_places.h"
@@ -71,6 +74,31 @@ static void a_universal_address_has_a_port(void **state)
 	}
 }
 
+static void an_address_has_a_name(void **state)
+{
+	struct sockaddr_storage at = {.ss_family = AF_INET6}, none = {.ss_family = AF_UNIX};
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&at;
+	struct sockaddr_in *four = (struct sockaddr_in *)&at;
+	char name[NFS_PLACE_ADDRESS_MAX], host[64];
+	struct nfs_place p = {.server = name};
+	uint16_t port;
+
+	six->sin6_port = htons(20049);
+	memset(&six->sin6_addr, 0xfd, sizeof(six->sin6_addr));
+	nfs_place_name(&at, name);
+	assert_string_equal(name, "fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd.78.81");
+	assert_true(nfs_place_host(&p, host, sizeof(host), &port));
+	assert_string_equal(host, "fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd");
+	assert_int_equal(port, 20049);
+	*four = (struct sockaddr_in){.sin_family = AF_INET,
+		.sin_port = htons(2049),
+		.sin_addr.s_addr = htonl(0xc0000201)};
+	nfs_place_name(&at, name);
+	assert_string_equal(name, "192.0.2.1.8.1");
+	nfs_place_name(&none, name);
+	assert_string_equal(name, "");
+}
+
 static void an_impossible_host_is_refused(void **state)
 {
 	char host[8], none[] = "", too_long[] = "12345678", fits[] = "1234567";
@@ -90,6 +118,7 @@ int main(void)
 		cmocka_unit_test(places_become_a_line),
 		cmocka_unit_test(lists_are_equal_in_any_order),
 		cmocka_unit_test(a_universal_address_has_a_port),
+		cmocka_unit_test(an_address_has_a_name),
 		cmocka_unit_test(an_impossible_host_is_refused),
 	};
 

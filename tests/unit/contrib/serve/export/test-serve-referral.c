@@ -119,7 +119,7 @@ static void the_places_are_told_in_order(void **state)
 	assert_false(nfs4_bit(&a.mask, FATTR4_TYPE));
 	assert_true(nfs4_bit(&a.mask, FATTR4_FSID));
 	assert_true(a.mounted_on_fileid != 0);
-	assert_int_equal(nfs4_locations_get(&a.fs_locations, &p), 3);
+	assert_int_equal(nfs4_locations_get(&a.fs_locations, NULL, &p), 3);
 	assert_string_equal(p->place[0].server, "nas.example");
 	assert_string_equal(p->place[0].path, "/x/y");
 	assert_string_equal(p->place[1].server, "192.0.2.1.78.81");
@@ -158,7 +158,7 @@ static void a_directory_by_two_paths_has_all_places(void **state)
 	env_expect(e, OP_LOOKUP, NFS4_OK);
 	env_expect(e, OP_GETATTR, NFS4_OK);
 	assert_int_equal(nfs4_get_attrs(&e->res, &a, NULL), 0);
-	assert_int_equal(nfs4_locations_get(&a.fs_locations, &p), 2);
+	assert_int_equal(nfs4_locations_get(&a.fs_locations, NULL, &p), 2);
 	assert_string_equal(p->root, "/a/b");
 	assert_string_equal(p->place[0].server, "one.example");
 	assert_string_equal(p->place[1].path, "/2");

@@ -70,7 +70,7 @@ static void fs_locations_names_them_too(void **state)
 	struct nfs_places *p;
 
 	replicas_attrs(r, &a);
-	assert_int_equal(nfs4_locations_get(&a.fs_locations, &p), 2);
+	assert_int_equal(nfs4_locations_get(&a.fs_locations, NULL, &p), 2);
 	assert_string_equal(p->root, "/");
 	assert_string_equal(p->place[1].server, "nas.example");
 	free(p);

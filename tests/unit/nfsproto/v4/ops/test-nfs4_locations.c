@@ -48,7 +48,7 @@ static void each_server_of_a_location_is_a_place(void **state)
 	struct nfs_places *p;
 
 	raw.len = (uint32_t)encode(buf, sizeof(buf));
-	assert_int_equal(nfs4_locations_get(&raw, &p), 3);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), 3);
 	assert_int_equal(p->n, 3);
 	assert_string_equal(p->place[0].server, "a.example");
 	assert_string_equal(p->place[0].path, "/vol/data\n1");
@@ -67,17 +67,17 @@ static void what_is_cut_off_or_too_long_is_refused(void **state)
 
 	all = (uint32_t)encode(buf, sizeof(buf));
 	for (raw.len = 0; raw.len < all; raw.len += 4) {
-		assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
+		assert_int_equal(nfs4_locations_get(&raw, NULL, &p), -EBADMSG);
 		assert_null(p);
 	}
 	raw.len = all + 4;
-	assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), -EBADMSG);
 	buf[0] = 0xffffffff; /* a number of names that is impossible */
 	raw.len = all;
-	assert_int_equal(nfs4_locations_get(&raw, &p), -EBADMSG);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), -EBADMSG);
 	memset(buf, 0, sizeof(buf));
 	raw.len = 8; /* a path without names, no location */
-	assert_int_equal(nfs4_locations_get(&raw, &p), 0);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), 0);
 	assert_null(p);
 }
 
@@ -101,9 +101,65 @@ static void names_that_are_none_are_left_out(void **state)
 	put_names(&x, two, 1);
 	put_names(&x, slash, 1);
 	raw.len = (uint32_t)x.len;
-	assert_int_equal(nfs4_locations_get(&raw, &p), 1);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), 1);
 	assert_string_equal(p->place[0].server, "good");
 	assert_string_equal(p->place[0].path, "/vol");
+	free(p);
+}
+
+/* RFC 8881 section 11.16: an empty name is the server that tells. */
+static void an_empty_name_is_the_server_that_tells(void **state)
+{
+	static const char *const servers[] = {"", "", "b.example"};
+	const char *here = "2001:db8::1.78.81"; /* longer than the XDR of all that it replaces */
+	uint32_t buf[64];
+	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+	struct nfs_places *p;
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	put_names(&x, path, 0);
+	xdr_put_u32(&x, 1);
+	put_names(&x, servers, 3);
+	put_names(&x, path, 1);
+	raw.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_locations_get(&raw, here, &p), 3);
+	assert_string_equal(p->place[0].server, here);
+	assert_string_equal(p->place[1].server, here);
+	assert_string_equal(p->place[2].server, "b.example");
+	assert_string_equal(p->place[0].path, "/vol");
+	free(p);
+	assert_int_equal(nfs4_locations_get(&raw, "", &p), 1);
+	free(p);
+}
+
+/* Those of locations that are left out take no memory of the others. */
+static void empty_names_are_bounded(void **state)
+{
+	static const char *const dots[] = {".."};
+	static uint32_t buf[4096];
+	struct nfs4_opaque raw = {.data = (uint8_t *)buf};
+	struct nfs_places *p;
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	put_names(&x, path, 0);
+	xdr_put_u32(&x, 60);
+	for (int i = 0; i < 60; i++) {
+		xdr_put_u32(&x, 32);
+		for (int k = 0; k < 32; k++)
+			xdr_put_u32(&x, 0);
+		put_names(&x, i < 59 ? dots : path, 1);
+	}
+	assert_true(xdr_out_ok(&x));
+	raw.len = (uint32_t)x.len;
+	assert_int_equal(nfs4_locations_get(&raw, two[0], &p), NFS_PLACES_MAX);
+	for (unsigned i = 0; i < p->n; i++) {
+		assert_string_equal(p->place[i].server, two[0]);
+		assert_string_equal(p->place[i].path, "/vol");
+	}
+	assert_true(p->place[p->n - 1].path + sizeof("/vol") <=
+		    (char *)(p + 1) + raw.len + NFS_PLACES_MAX * strlen(two[0]) + 2);
 	free(p);
 }
 
@@ -123,7 +179,7 @@ static void places_are_bounded(void **state)
 	}
 	assert_true(xdr_out_ok(&x));
 	raw.len = (uint32_t)x.len;
-	assert_int_equal(nfs4_locations_get(&raw, &p), NFS_PLACES_MAX);
+	assert_int_equal(nfs4_locations_get(&raw, NULL, &p), NFS_PLACES_MAX);
 	free(p);
 }
 
@@ -236,6 +292,8 @@ int main(void)
 		cmocka_unit_test(each_server_of_a_location_is_a_place),
 		cmocka_unit_test(what_is_cut_off_or_too_long_is_refused),
 		cmocka_unit_test(names_that_are_none_are_left_out),
+		cmocka_unit_test(an_empty_name_is_the_server_that_tells),
+		cmocka_unit_test(empty_names_are_bounded),
 		cmocka_unit_test(places_are_bounded),
 		cmocka_unit_test(replicas_have_an_order),
 		cmocka_unit_test(replicas_that_are_cut_off_are_refused),
