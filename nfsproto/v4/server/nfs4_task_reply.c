@@ -48,6 +48,14 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 	}
 }
 
+/* May the server have counted an earlier copy of op's request, which was answered with rc? */
+static bool has_earlier_copy(const struct nfs_op *op, int rc)
+{
+	if (rc == NFS4ERR_BADSESSION || rc == NFS4ERR_DEADSESSION) /* the next one has new slots */
+		return false;
+	return op->call.repeated || op->be.v4.replays || op->be.v4.flags & NFS4_F_SLOT_KEPT;
+}
+
 /* Steps over SEQUENCE's result, which must name the slot and the sequence id of op's request. */
 static int get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r,
 	struct nfs4_sequence_res *res)
@@ -90,6 +98,8 @@ int nfs4_task_reply_begin(
 	}
 	if (rc < 0)
 		a->end = slot_after_error(op, rc);
+	if (a->end == NFS4_SLOT_UNUSED && has_earlier_copy(op, rc))
+		a->end = NFS4_SLOT_DOUBTFUL;
 	if (rc && (op->call.repeated ||
 			  op->be.v4.replays)) /* the server may have executed the call */
 		op->be.v4.unsure = true;

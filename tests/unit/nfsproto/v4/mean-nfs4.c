@@ -178,6 +178,11 @@ static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 		a.u.sequence.sequenceid != s->kept.seq)
 		return false;
 	s->mixups += nops != s->kept.nops;
+	if (!s->kept.delays && s->kept.refusals) {
+		s->kept.refusals--;
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+		return true;
+	}
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	if (s->kept.delays) {
 		s->kept.delays--;

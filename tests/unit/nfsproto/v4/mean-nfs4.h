@@ -140,8 +140,9 @@ struct mean_srv {
 	uint32_t seq[MEAN_SLOTS];
 	struct {
 		uint32_t slot, seq, nops;
-		size_t len;	 /* 0: no answer is kept */
-		unsigned delays; /* DELAYs in front of the answer */
+		size_t len;	   /* 0: no answer is kept */
+		unsigned delays;   /* DELAYs in front of the answer, */
+		unsigned refusals; /* and then GARBAGE_ARGS */
 		uint8_t reply[4096];
 	} kept; /* by Q_BUSY and cut_op */
 	uint32_t open_no;

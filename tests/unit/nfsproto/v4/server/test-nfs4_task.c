@@ -163,6 +163,29 @@ static void test_answer_of_old_session(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server has executed the op, and the answer is lost with the connection. The server refuses
+ * the second copy of the call, at once or after a DELAY: no other request may be sent with that
+ * sequence ID. */
+static void test_second_copy_refused(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_REMOVE, .u.remove = {.dir = f->root, .name = {"file", 4}}};
+
+	for (unsigned delays = 0; delays < 2; delays++) {
+		f->srv.cut_op = OP_REMOVE;
+		f->srv.cut_times = 1;
+		f->srv.kept.delays = delays;
+		f->srv.kept.refusals = 1;
+		assert_int_equal(fix_run(f, &op), -EREMOTEIO);
+		assert_int_equal(f->srv.kept.refusals, 0);
+		for (int i = 0; i < 5; i++)
+			assert_int_equal(fix_getattr(f), 0);
+		assert_int_equal(f->srv.mixups, 0);
+		assert_int_equal(f->srv.count[OP_REMOVE], delays + 1);
+	}
+	fix_unmount_clean(f);
+}
+
 static void test_exclusive_create(void **state)
 {
 	struct fix *f = *state;
@@ -514,6 +537,7 @@ int main(void)
 		ON_MOUNT(test_busy_slot),
 		ON_MOUNT(test_busy_slot_left),
 		ON_MOUNT(test_answer_of_old_session),
+		ON_MOUNT(test_second_copy_refused),
 		ON_MOUNT(test_exclusive_create),
 		ON_MOUNT(test_too_many_opens),
 		ON_MOUNT(test_open_getfh),
