@@ -137,6 +137,21 @@ static struct rpc_call *up_find(void *ctx, uint32_t xid, bool reverse)
 	return reverse ? NULL : rpc_table_find(&c->table, xid);
 }
 
+/* The server has answered over c. A client that is no path yet, or no longer, may lead to another
+ * server. */
+static void client_answered(struct rpc_client *c)
+{
+	bool is_path = !c->p.paths || atomic_load_explicit(&c->is_path, memory_order_relaxed);
+
+	if (!is_path || !atomic_load_explicit(client_silent(c), memory_order_relaxed) ||
+		!atomic_exchange(client_silent(c), false))
+		return;
+	if (c->p.answers)
+		c->p.answers(c->p.ctx, true);
+	else
+		log_always_info("server %s OK", c->peer_name);
+}
+
 static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
 {
 	struct rpc_client *c = ctx;
@@ -152,13 +167,7 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 	log_data("%s: reply %08x", c->peer_name, call->xid);
 	client_take_out(c, call);
 	rpc_count(&c->stats.replies, 1);
-	if (atomic_load_explicit(client_silent(c), memory_order_relaxed) &&
-		atomic_exchange(client_silent(c), false)) {
-		if (c->p.answers)
-			c->p.answers(c->p.ctx, true);
-		else
-			log_always_info("server %s OK", c->peer_name);
-	}
+	client_answered(c);
 	if (error)
 		rpc_call_end(call, error, NULL);
 	else

@@ -34,6 +34,7 @@ struct rpc_client {
 	unsigned min_timeout_ms GUARDED_BY(table.lock); /* the shortest of any call so far */
 	atomic_bool up;	       /* there is a connection; the progress thread's to change */
 	atomic_bool held_back; /* rpc_client_hold_back() */
+	atomic_bool is_path;   /* a member of p.paths */
 	uint32_t most_calls;   /* under way, before a caller with a choice tries another path */
 	bool rests GUARDED_BY(table.lock); /* the thread sleeps long: the next call wakes it */
 	_Atomic bool attention; /* a call was cancelled, or closing, or a shorter time-out */

@@ -43,6 +43,7 @@ void rpc_paths_join(struct rpc_paths *p, struct rpc_client *c)
 	atomic_store_explicit(&p->path[n], c, memory_order_relaxed);
 	/* release: a reader of n sees the member */
 	atomic_store_explicit(&p->n, n + 1, memory_order_release);
+	atomic_store_explicit(&c->is_path, true, memory_order_relaxed);
 	mutex_unlock(&p->lock);
 }
 
@@ -73,6 +74,7 @@ void rpc_paths_leave(struct rpc_paths *p, struct rpc_client *c)
 		for (; i + 1 < n; i++)
 			atomic_store_explicit(&p->path[i], member(p, i + 1), memory_order_relaxed);
 		atomic_store_explicit(&p->n, n - 1, memory_order_release);
+		atomic_store_explicit(&c->is_path, false, memory_order_relaxed);
 	}
 	mutex_unlock(&p->lock);
 }
@@ -82,7 +84,7 @@ bool rpc_client_is_up(const struct rpc_client *c)
 	return atomic_load_explicit(&c->up, memory_order_relaxed);
 }
 
-static bool is_ready(const struct rpc_client *c)
+bool rpc_client_is_ready(const struct rpc_client *c)
 {
 	return rpc_client_is_up(c) && !atomic_load_explicit(&c->held_back, memory_order_relaxed);
 }
@@ -108,7 +110,7 @@ static struct rpc_client *best(
 		if (c == not || !rpc_client_is_up(c))
 			continue;
 		up = up ? up : c;
-		if (!is_ready(c))
+		if (!rpc_client_is_ready(c))
 			continue;
 		load = load_of(c);
 		if (load < enough && load < c->most_calls)
@@ -138,9 +140,14 @@ void rpc_client_hold_back(struct rpc_client *c, bool held_back)
 	atomic_store_explicit(&c->held_back, held_back, memory_order_relaxed);
 }
 
-bool rpc_paths_other_up(const struct rpc_paths *p, const struct rpc_client *c)
+bool rpc_paths_other_up(struct rpc_paths *p, const struct rpc_client *c)
 {
-	return best(p, 0, 0, c) != NULL;
+	bool is;
+
+	mutex_lock(&p->lock);
+	is = best(p, 0, 0, c) != NULL;
+	mutex_unlock(&p->lock);
+	return is;
 }
 
 struct rpc_client *rpc_paths_relief_locked(struct rpc_paths *p, const struct rpc_client *c)

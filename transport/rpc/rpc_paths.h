@@ -17,9 +17,9 @@
  * A path falls silent when the peer's kernel owes an acknowledgement for RPC_SILENT_MS. Such a path
  * is shut down while another is up. Without another path the path waits as a single one does.
  *
- * Threads. Owner: the thread that adds the clients. rpc_paths_pick() and the questions: any thread,
- * without a lock, so a member must not leave while any other member's thread runs, or calls are
- * made: the owner stops all members first (rpc_client_stop()). `lock` keeps the members from
+ * Threads. Owner: the thread that adds the clients. rpc_paths_pick(): any thread, without a lock,
+ * so a member that leaves must not be freed while calls are made: the owner stops all members first
+ * (rpc_client_stop()). The members' own threads ask with `lock`, which keeps the members from
  * leaving, and is taken before a table's lock.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_PATHS_H
@@ -43,7 +43,8 @@ struct rpc_paths {
 	atomic_uint n;
 	atomic_uint next;   /* the path that a large call tries first */
 	uint32_t enough;    /* constant: a path with fewer calls is good for a small one */
-	atomic_bool silent; /* the users were told that the server is silent */
+	atomic_bool silent; /* the users were told that the server is silent; a member's answer ends
+			     * that */
 };
 
 void rpc_paths_init(struct rpc_paths *p);
@@ -63,8 +64,10 @@ struct rpc_client *rpc_paths_pick(struct rpc_paths *p, bool large);
 void rpc_client_hold_back(struct rpc_client *c, bool held_back);
 /* Is c connected? Any thread. */
 bool rpc_client_is_up(const struct rpc_client *c);
+/* Is c connected, and not held back? Any thread. */
+bool rpc_client_is_ready(const struct rpc_client *c);
 /* Is a path other than c up? Any thread. */
-bool rpc_paths_other_up(const struct rpc_paths *p, const struct rpc_client *c);
+bool rpc_paths_other_up(struct rpc_paths *p, const struct rpc_client *c);
 /* The path for calls that c hands over, or NULL. */
 struct rpc_client *rpc_paths_relief_locked(struct rpc_paths *p, const struct rpc_client *c)
 	REQUIRES(p->lock);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -251,6 +252,22 @@ static void a_path_may_connect_later(void **state)
 	rig_stop(&r);
 }
 
+/* A client that is not one of the paths may lead to another server. */
+static void an_answer_over_a_path_ends_the_silence(void **state)
+{
+	struct rig r;
+
+	rig_start(&r);
+	atomic_store(&r.paths.silent, true);
+	rpc_paths_leave(&r.paths, r.c[2].c);
+	assert_int_equal(simple(&r.c[2], P_NULL), 0);
+	assert_true(atomic_load(&r.paths.silent));
+	rpc_paths_join(&r.paths, r.c[2].c);
+	assert_int_equal(simple(&r.c[2], P_NULL), 0);
+	assert_false(atomic_load(&r.paths.silent));
+	rig_stop(&r);
+}
+
 static void a_call_about_its_connection_stays(void **state)
 {
 	struct one o;
@@ -325,6 +342,41 @@ static void a_path_leaves(void **state)
 	assert_int_equal(one_wait(&o), 0);
 	assert_ptr_equal(o.call.client, r.c[1].c);
 	one_finish(&o);
+	rig_stop(&r);
+}
+
+struct asking {
+	struct rig *r;
+	atomic_bool stop;
+};
+
+static void *ask_thread(void *arg)
+{
+	struct asking *a = arg;
+
+	while (!atomic_load(&a->stop)) {
+		assert_true(rpc_paths_other_up(&a->r->paths, NULL));
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* Threads of other paths ask meanwhile, as they do when a connection is lost or silent. */
+static void paths_come_and_leave(void **state)
+{
+	struct asking a = {0};
+	pthread_t t;
+	struct rig r;
+
+	rig_start(&r);
+	a.r = &r;
+	pthread_create(&t, NULL, ask_thread, &a);
+	for (int i = 0; i < 50; i++) {
+		r.c[2].c = rpc_client_free(r.c[2].c);
+		cli_start(&r.c[2], r.port, 20000, 0);
+	}
+	atomic_store(&a.stop, true);
+	pthread_join(t, NULL);
 	rig_stop(&r);
 }
 
@@ -472,10 +524,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_call_leaves_a_lost_path),
 		cmocka_unit_test(a_path_says_hello_on_each_connection),
 		cmocka_unit_test(a_path_may_connect_later),
+		cmocka_unit_test(an_answer_over_a_path_ends_the_silence),
 		cmocka_unit_test(a_call_about_its_connection_stays),
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
 		cmocka_unit_test(a_path_leaves),
+		cmocka_unit_test(paths_come_and_leave),
 		cmocka_unit_test(a_path_that_has_ended_is_still_there),
 		cmocka_unit_test(a_moved_call_can_be_cancelled),
 		cmocka_unit_test(each_call_ends_once_however_paths_come_and_go),
