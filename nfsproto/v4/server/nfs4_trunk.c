@@ -53,8 +53,9 @@ static void find_addresses(
 }
 
 /* Binds conn, the last connection, to the session; other: conn goes to another address than the
- * first. NULL, or why that is not possible. */
-static const char *bind_to_session(struct nfs4_conn *conn, bool other, unsigned connect_ms)
+ * first. NULL, or why that is not possible; *later: not now. */
+static const char *bind_to_session(
+	struct nfs4_conn *conn, bool other, unsigned connect_ms, bool *later)
 {
 	struct nfs4_sync s;
 	int rc = other ? nfs4_sync_same_server(conn, &s, connect_ms) : 0;
@@ -65,6 +66,8 @@ static const char *bind_to_session(struct nfs4_conn *conn, bool other, unsigned 
 		rc = nfs4_sync_bind(conn, &s, connect_ms);
 	if (rc == 0)
 		return NULL;
+	*later = s.status ? s.status == NFS4ERR_DELAY || s.status == NFS4ERR_GRACE
+			  : rc == -ETIMEDOUT || rc == -ENOTCONN;
 	return s.status ? nfs4_status_name(s.status) : strerror(-rc);
 }
 
@@ -80,6 +83,7 @@ static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, uns
 {
 	struct nfs4_conn *conn = &srv->conn[srv->nconns];
 	struct err e = {.kind = ERR_NONE};
+	bool later = false;
 	const char *why;
 
 	if (nfs4_conn_more(srv, &t->a[i], ms, &e)) {
@@ -91,13 +95,14 @@ static bool connect_to(struct nfs4_server *srv, struct trunk *t, unsigned i, uns
 		return false;
 	}
 	conn->other = i > 0;
-	why = bind_to_session(conn, conn->other, ms);
+	why = bind_to_session(conn, conn->other, ms, &later);
 	if (!why)
 		return true;
-	log_info("%s: connection %td cannot be bound to the session: %s", srv->name,
-		conn - srv->conn + 1, why);
+	log_info("%s: connection %td cannot be bound to the session%s: %s", srv->name,
+		conn - srv->conn + 1, later ? " now" : "", why);
 	nfs4_conn_drop(srv);
-	t->is[i] = FOREIGN;
+	t->is[i] = later ? DEAD : FOREIGN;
+	t->dead += later;
 	return false;
 }
 
@@ -114,6 +119,17 @@ static int next_address(const struct trunk *t, unsigned *at, int is)
 	return -1;
 }
 
+/* Is the session lost? Then no connection can be bound before there is another session. */
+static bool is_lost(struct nfs4_server *srv)
+{
+	bool lost;
+
+	mutex_lock(&srv->slots.lock);
+	lost = srv->todo & NFS4_TODO_GATE;
+	mutex_unlock(&srv->slots.lock);
+	return lost;
+}
+
 void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
 	unsigned ms = p->connect_ms < NFS_MORE_MS ? p->connect_ms : NFS_MORE_MS, at = 0;
@@ -125,6 +141,8 @@ void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *
 		return;
 	find_addresses(&t, srv, p);
 	t.wanted = p->nconnect > t.n ? p->nconnect : t.n;
+	if (is_lost(srv))
+		all_dead(&t);
 	while (srv->nconns + t.dead < t.wanted && (i = next_address(&t, &at, GOOD)) >= 0)
 		connect_to(srv, &t, (unsigned)i, ms);
 	at = 0;

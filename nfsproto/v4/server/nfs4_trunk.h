@@ -9,11 +9,12 @@
  * is confirmed, and with the same server owner and scope. BIND_CONN_TO_SESSION, which names the
  * session, must succeed on each connection.
  *
- * An address that cannot be reached at mount keeps one place among the connections; good addresses
- * get the rest. The connection for that place is made later, by the thread of its own client, with
- * a growing pause between the attempts. The state manager compares the server there with the first
- * (prove()) and binds the connection. Until then the connection is apart: it is no path, and no op
- * uses it. So is a connection whose address has become another server's.
+ * An address that cannot be reached at mount, or where the server does not bind the connection now,
+ * keeps one place among the connections; good addresses get the rest. The connection for that place
+ * is made later, by the thread of its own client, with a growing pause between the attempts. The
+ * state manager compares the server there with the first (prove()) and binds the connection. Until
+ * then the connection is apart: it is no path, and no op uses it. So is a connection whose address
+ * has become another server's.
  */
 #ifndef RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
 #define RNFS_NFSPROTO_V4_SERVER_NFS4_TRUNK_H
@@ -23,7 +24,8 @@
 
 /* Makes the connections beside the first, as many as p asks for and can be had. A failure is no
  * error, but a line in the log. While the server comes up; blocks for NFS_MORE_MS at most for each
- * address. Costs the connection and one call each, and one call more for another address. */
+ * address. Costs the connection and one call each, and one call more for another address. If the
+ * session is lost, all connections are made later. */
 void nfs4_trunk_connect(struct nfs4_server *srv, const struct nfs_mount_params *p);
 /* The server tells `places` of the file system of a mount (fs_locations): servers with the file
  * system at the same path may be further addresses of this one (trunkdiscovery). Connections to

@@ -41,6 +41,7 @@ struct nfs_mount_params fix_params(const struct fix *f, const char *export)
 		.delegations = f->delegations,
 		.pnfs = f->pnfs,
 		.timeo_ms = f->timeo_ms,
+		.nconnect = f->nconnect,
 		.migration = f->migration,
 		.replication = f->replication,
 	};

@@ -23,6 +23,7 @@ struct fix {
 	bool pnfs;
 	unsigned minor; /* 0: 1; the server has its own */
 	unsigned timeo_ms;
+	unsigned nconnect;
 	bool migration, replication;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;

@@ -298,6 +298,25 @@ static void a_lost_session_is_made_anew(void **state)
 	survival_bury(s);
 }
 
+/* The server binds no connection to the former session, and each one to the next. */
+static void all_connections_wait_for_the_next_session(void **state)
+{
+	struct survival *s = *state;
+	struct fix *f = s->f;
+	struct former *dead = survival_copy(s, NOTE_NONE);
+
+	s->former = f->nfs;
+	survival_bury(s); /* its state manager would recover as well */
+	mean_lose_session(&f->srv);
+	f->nconnect = 3;
+	survival_succeed(s, dead);
+	s->former = NULL;
+	assert_int_equal(f->nfs->nrpcs, 3);
+	assert_true(mean_wait(&f->srv, &f->srv.nbound, 3));
+	assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
 static void a_restarted_server_gets_reclaims(void **state)
 {
 	struct survival *s = *state;
@@ -506,6 +525,7 @@ int main(void)
 		SURVIVES(a_slot_without_a_note_is_settled),
 		SURVIVES(a_change_that_no_op_finds_is_settled),
 		SURVIVES(a_lost_session_is_made_anew),
+		SURVIVES(all_connections_wait_for_the_next_session),
 		SURVIVES(a_restarted_server_gets_reclaims),
 		SURVIVES(an_open_that_comes_again_is_the_same),
 		SURVIVES(an_exclusive_create_makes_one_file),

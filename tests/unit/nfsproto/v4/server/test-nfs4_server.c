@@ -442,6 +442,22 @@ static void does_without_a_second_connection(void **state)
 	give_up(f, srv, NULL, 0);
 }
 
+/* The server binds the connection later, after a refusal that does not last. */
+static void a_second_connection_is_bound_later(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+
+	f->srv.strict = true;
+	fix_fails(f, OP_BIND_CONN_TO_SESSION, NFS4ERR_DELAY, 2);
+	srv = start(f, 3, NULL, 0);
+	assert_int_equal(srv->nconns, 3);
+	assert_true(mean_wait(&f->srv, &f->srv.nbound, 3));
+	settle(srv);
+	assert_int_equal(atomic_load(&srv->paths.n), 3);
+	give_up(f, srv, NULL, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup_unmounted, fix_teardown)
 
 int main(void)
@@ -460,6 +476,7 @@ int main(void)
 		TEST(ops_are_spread_over_connections_that_are_bound),
 		TEST(a_connection_that_is_back_is_bound_anew),
 		TEST(does_without_a_second_connection),
+		TEST(a_second_connection_is_bound_later),
 	};
 
 	log_init("test-nfs4_server", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
