@@ -181,8 +181,12 @@ static void begin(
 /* The user joins; a loss before that is seen here. */
 static void join(struct nfs4_ds_v4 *ds)
 {
-	nfs4_user_join(ds->srv, &ds->user);
-	atomic_store(&ds->lost, !rpc_client_is_up(ds->srv->conn[0].rpc));
+	struct nfs4_server *srv = ds->srv;
+
+	nfs4_user_join(srv, &ds->user);
+	mutex_lock(&srv->cb.lock); /* no news meanwhile */
+	atomic_store(&ds->lost, srv->links.down == srv->links.n);
+	mutex_unlock(&srv->cb.lock);
 }
 
 struct nfs4_ds_v4 *nfs4_ds_v4_join(

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
+#include "nfsproto/v4/nfs4_client.h"
+#include "nfsproto/v4/pnfs/nfs4_ds_v4.h"
 
 struct env {
 	struct fix *f;
@@ -277,6 +279,29 @@ static void a_lost_connection_ends_what_is_under_way(void **state)
 	until_written(e);
 }
 
+static void no_news(void *ctx)
+{
+}
+
+/* The metadata server is the data server, and one of its connections is up. */
+static void a_data_server_with_one_of_two_connections_is_up(void **state)
+{
+	struct env *e = *state;
+	struct err err = {.kind = ERR_NONE};
+	struct nfs4_server *srv;
+	struct nfs4_ds_v4 *ds;
+
+	e->f->nconnect = 2;
+	fix_mount_root(e->f);
+	srv = nfs4_client(e->f->nfs)->srv;
+	rpc_client_stop(srv->conn[0].rpc);
+	ds = nfs4_ds_v4_join(srv, no_news, NULL, &err);
+	assert_non_null(ds);
+	assert_false(atomic_load(&ds->lost));
+	nfs4_ds_v4_free(ds);
+	fix_unmount_clean(e->f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +314,7 @@ int main(void)
 		WITH_DS(a_data_server_without_a_session_is_not_waited_for),
 		WITH_DS(a_write_under_way_at_a_dying_data_server_ends),
 		WITH_DS(a_lost_connection_ends_what_is_under_way),
+		WITH_DS(a_data_server_with_one_of_two_connections_is_up),
 	};
 
 	return cmocka_run_group_tests_name("nfs4_ds_v4", tests, NULL, NULL);
