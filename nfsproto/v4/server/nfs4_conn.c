@@ -144,6 +144,7 @@ static int more(struct nfs4_server *srv, const struct dial_addr *a, unsigned ms,
 	}
 	rpc_client_hold_back(rpc, true);
 	add(conn, rpc);
+	rpc_client_lease(rpc, atomic_load_explicit(&srv->lease_s, memory_order_relaxed));
 	return 0;
 }
 
@@ -351,6 +352,8 @@ bool nfs4_conn_refused(struct nfs4_server *srv, unsigned ms)
 			.len = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in)};
 		struct err e = {.kind = ERR_NONE};
 
+		if (atomic_load(&srv->conn[i].apart)) /* not known to be the server's address */
+			continue;
 		if (is_reachable(srv, &a, ms, srv->name, false, &e) || e.kind != ERR_REFUSED)
 			return false;
 	}

@@ -37,7 +37,8 @@ int nfs4_conn_leave(
 	struct nfs4_server *srv, const char *host, uint16_t port, unsigned ms, struct err *e);
 /* Has all connections go to `to`, whether or not there is a server. */
 void nfs4_conn_go(struct nfs4_server *srv, const struct dial_addr *to);
-/* Does no program listen at any address that the connections go to? At most ms for each. */
+/* Does no program listen at any address that the connections, but those apart, go to? At most ms
+ * for each. */
 bool nfs4_conn_refused(struct nfs4_server *srv, unsigned ms);
 
 #endif

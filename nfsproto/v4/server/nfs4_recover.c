@@ -120,6 +120,17 @@ static bool drain(struct nfs4_server *srv, bool *left)
 	return !stop;
 }
 
+static bool is_elsewhere(struct nfs4_conn *conn);
+
+/* Calls about a session go over nfs4_server_conn(). Has that connection just come back, from an
+ * address that has become another server's? Then it is apart from now on. */
+static bool is_misled(struct nfs4_server *srv)
+{
+	struct nfs4_conn *conn = nfs4_server_conn(srv);
+
+	return rpc_client_is_up(conn->rpc) && !rpc_client_is_ready(conn->rpc) && is_elsewhere(conn);
+}
+
 /* One attempt at the work that *todo still asks for; a bit is cleared as its work is done. */
 static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 {
@@ -127,6 +138,8 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 	uint64_t before = srv->clientid;
 	int rc;
 
+	while (is_misled(srv)) /* and perhaps it was that server that knew no session to destroy */
+		*todo |= NFS4_TODO_DESTROY;
 	if (*todo & NFS4_TODO_DESTROY) {
 		/* Also a session that the server has called bad: if the session exists after all,
 		 * the server would later refuse to destroy the client ID. */

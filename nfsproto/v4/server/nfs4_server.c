@@ -105,10 +105,19 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p, const stru
 
 struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 {
-	for (unsigned i = 0; i < srv->nconns; i++)
-		if (rpc_client_is_up(srv->conn[i].rpc) && !atomic_load(&srv->conn[i].apart))
-			return &srv->conn[i];
-	return &srv->conn[0];
+	struct nfs4_conn *up = NULL;
+
+	for (unsigned i = 0; i < srv->nconns; i++) {
+		struct nfs4_conn *conn = &srv->conn[i];
+
+		if (atomic_load(&conn->apart))
+			continue;
+		if (rpc_client_is_ready(conn->rpc))
+			return conn;
+		if (!up && rpc_client_is_up(conn->rpc))
+			up = conn;
+	}
+	return up ? up : &srv->conn[0];
 }
 
 static struct nfs4_conn *conn_of(struct nfs4_server *srv, const struct rpc_client *rpc)

@@ -237,8 +237,8 @@ struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
  * and tests. */
 void nfs4_server_init(struct nfs4_server *srv, const struct nfs4_kind *kinds);
 void nfs4_server_finish(struct nfs4_server *srv);
-/* A connection for calls that a thread waits for: the first that is up and a path, else the first.
- */
+/* A connection for calls that a thread waits for: the first path that is up and bound to the
+ * session, as far as is known; else the first that is up; else the first. */
 struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv);
 /* The connection for op's next call: the only place that spreads ops over connections. */
 struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv, const struct nfs_op *op);

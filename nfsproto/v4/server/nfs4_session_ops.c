@@ -86,8 +86,12 @@ enum nfs_outcome nfs4_get_op_exchange_id(
 	s->u.exchange_id.sequence = res.sequenceid;
 	s->u.exchange_id.flags = res.flags;
 	s->u.exchange_id.same = is_server_owner(srv, &res);
-	if (!s->u.exchange_id.compare)
-		keep_server_owner(srv, &res);
+	if (s->u.exchange_id.compare)
+		return NFS_DONE;
+	/* the call may have waited until an address that is another server's by now was there */
+	if (op->be.v4.conn->other && srv->have_clientid && !s->u.exchange_id.same)
+		return nfs_failed(op, -EXDEV);
+	keep_server_owner(srv, &res);
 	return NFS_DONE;
 }
 
@@ -210,6 +214,7 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 {
 	int rc = nfs4_sync_run(srv, s, NFS4_K_CREATE_SESSION, timeout_ms);
 	uint32_t n = srv->fore.maxrequests;
+	struct nfs4_conn *bound;
 
 	if (rc && s->status == NFS4ERR_SEQ_MISORDERED)
 		srv->create_misordered++;
@@ -219,13 +224,16 @@ int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsig
 		return rc;
 	mutex_lock(&srv->slots.lock);
 	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
-	/* CREATE_SESSION has bound its own connection (RFC 8881 18.36.3) */
+	/* CREATE_SESSION has bound its own connection (RFC 8881 18.36.3). An answer to a second
+	 * copy may be that to the first, and the connection of the first is lost. */
+	bound = s->op.call.repeated ? NULL : s->op.be.v4.conn;
 	for (unsigned i = 0; i < srv->nconns; i++)
-		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != s->op.be.v4.conn);
-	if (srv->nconns > 1)
+		nfs4_server_unbound_locked(&srv->conn[i], &srv->conn[i] != bound);
+	if (srv->nconns > 1 || !bound)
 		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
 	nfs4_replay_slots_locked(srv);
 	mutex_unlock(&srv->slots.lock);
+	s->op.be.v4.conn->refused = 0;
 	nfs4_server_note(srv);
 	return 0;
 }

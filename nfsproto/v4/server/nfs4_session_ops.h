@@ -17,7 +17,9 @@
 NFS4_OWN_KINDS(NFS4_SKIP, CODERS)
 #undef CODERS
 
-/* The calls. All return as nfs4_sync_run(), s->status set; the first two set srv's members. */
+/* The calls. All return as nfs4_sync_run(), s->status set; the first two set srv's members.
+ * EXCHANGE_ID sets none, and fails with -EXDEV, if another server answers at another address than
+ * the first. */
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
 /* Asks by EXCHANGE_ID whether conn leads to the server that has the session (RFC 8881 section

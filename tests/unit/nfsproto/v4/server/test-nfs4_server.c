@@ -458,6 +458,32 @@ static void a_second_connection_is_bound_later(void **state)
 	give_up(f, srv, NULL, 0);
 }
 
+/* The first n connections must be bound, and the server refuses that: it has lost the session. */
+static void refuse_to_bind(struct fix *f, struct nfs4_server *srv, unsigned n)
+{
+	fix_fails(f, OP_BIND_CONN_TO_SESSION, NFS4ERR_BADSESSION, n);
+	mutex_lock(&srv->slots.lock);
+	for (unsigned i = 0; i < n; i++)
+		nfs4_server_unbound_locked(&srv->conn[i], true);
+	nfs4_state_want_locked(srv, NFS4_TODO_BIND);
+	mutex_unlock(&srv->slots.lock);
+}
+
+/* A connection that makes the next session is good again, as one that is bound to it is. */
+static void each_lost_session_is_made_anew(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv = start(f, 2, NULL, 0);
+
+	for (unsigned i = 1; i <= 3; i++) {
+		refuse_to_bind(f, srv, i == 1 ? 2 : 1);
+		assert_true(mean_wait(&f->srv, &f->srv.count[OP_CREATE_SESSION], i + 1));
+		assert_true(mean_wait(&f->srv, &f->srv.nbound, 2));
+		settle(srv);
+	}
+	give_up(f, srv, NULL, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup_unmounted, fix_teardown)
 
 int main(void)
@@ -477,6 +503,7 @@ int main(void)
 		TEST(a_connection_that_is_back_is_bound_anew),
 		TEST(does_without_a_second_connection),
 		TEST(a_second_connection_is_bound_later),
+		TEST(each_lost_session_is_made_anew),
 	};
 
 	log_init("test-nfs4_server", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

@@ -197,6 +197,23 @@ static void a_reply_is_lost(void **state)
 	assert_int_equal(f->srv.misordered, 0);
 }
 
+/* The session is bound to the connection that is lost: the next one must be bound, for the server
+ * to call back. */
+static void the_reply_to_create_session_is_lost(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+	struct err e;
+
+	f->srv.cut_op = OP_CREATE_SESSION;
+	f->srv.cut_times = 1;
+	srv = start(f, 1, &e);
+	assert_non_null(srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
+	assert_null(nfs4_server_unref(srv));
+	left_nothing(f);
+}
+
 static void the_server_falls_silent(void **state)
 {
 	static const struct {
@@ -375,6 +392,7 @@ int main(void)
 		TEST(sequence_is_refused),
 		TEST(a_minor_version_is_found),
 		TEST(a_reply_is_lost),
+		TEST(the_reply_to_create_session_is_lost),
 		TEST(the_server_falls_silent),
 		TEST(a_session_is_of_no_use),
 		TEST(more_is_granted_than_was_asked_for),

@@ -3,6 +3,7 @@
  *
  * Unit test of nfsproto/v4/server/nfs4_trunk: connections to several addresses of one server.
  */
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -19,6 +20,8 @@
 #include "nfsproto/v4/ops/nfs4_kinds.h"
 #include "nfsproto/v4/server/nfs4_conn.h"
 #include "nfsproto/v4/server/nfs4_session.h"
+#include "nfsproto/v4/server/nfs4_state.h"
+#include "transport/rpc/rpc_client_impl.h"
 
 #define SECOND (INADDR_LOOPBACK + 1)
 
@@ -204,6 +207,148 @@ static void an_address_moves_to_another_server(void **state)
 	mean_stop(&other);
 }
 
+/* --- both addresses are lost, and the second comes back as another server's --------------------
+ */
+
+static bool is_at_work(struct nfs4_server *srv)
+{
+	bool is;
+
+	mutex_lock(&srv->slots.lock);
+	is = srv->sync != NULL;
+	mutex_unlock(&srv->slots.lock);
+	return is;
+}
+
+static void lose_both(struct fix *f, struct nfs4_server *srv, struct rpc_server *second)
+{
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
+
+	rpc_server_free(second);
+	f->srv.server = rpc_server_free(f->srv.server);
+	while (rpc_client_is_up(srv->conn[0].rpc) || rpc_client_is_up(srv->conn[1].rpc))
+		nanosleep(&pause, NULL);
+}
+
+/* Meanwhile the state manager has work, and a call of its own waits for a connection. The mount
+ * goes on at the first address, with all that it has there. */
+static void another_server_comes_first(
+	struct fix *f, void (*work)(struct fix *f, struct nfs4_server *srv))
+{
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
+	struct nfs_mount_params p = params(f, 0);
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, p.port);
+	struct nfs4_server *srv = start(f, 0);
+	struct err e = {.kind = ERR_NONE};
+	uint64_t clientid = srv->clientid;
+	struct mean_srv other;
+
+	f->nfs = nfs4_mount_on(srv, &p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	mean_start(&other);
+	other.name = "other";
+	other.clientid = 1000;
+	lose_both(f, srv, second);
+	work(f, srv);
+	while (!is_at_work(srv))
+		nanosleep(&pause, NULL);
+	second = mean_listen(&other, SECOND, p.port);
+	assert_true(mean_wait(&other, &other.count[OP_EXCHANGE_ID], 1));
+	f->srv.server = mean_listen(&f->srv, INADDR_LOOPBACK, p.port);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(other.nsessions, 0);
+	assert_int_equal(srv->clientid, clientid);
+	nfs4_server_unref(srv);
+	fix_unmount_clean(f);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
+/* A process is killed while its request waits: what has become of the request? */
+static void kill_a_process(struct fix *f, struct nfs4_server *srv)
+{
+	struct nfs_op op = {.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+	sem_t sem;
+
+	fix_start(f, &op, &sem);
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, -EINTR);
+}
+
+static void doubt_the_session(struct fix *f, struct nfs4_server *srv)
+{
+	nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+}
+
+static void doubt_the_client_id(struct fix *f, struct nfs4_server *srv)
+{
+	nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+}
+
+static void another_server_gets_no_session(void **state)
+{
+	another_server_comes_first(*state, kill_a_process);
+}
+
+static void another_server_is_no_next_server(void **state)
+{
+	another_server_comes_first(*state, doubt_the_session);
+}
+
+static void another_server_gives_no_client_id(void **state)
+{
+	another_server_comes_first(*state, doubt_the_client_id);
+}
+
+/* The first address becomes another server's, and the second does not. */
+static void the_first_address_moves_to_another_server(void **state)
+{
+	struct fix *f = *state;
+	uint16_t port = rpc_server_port(f->srv.server);
+	struct rpc_server *second = mean_listen(&f->srv, SECOND, port);
+	struct nfs4_server *srv = start(f, 0);
+	uint64_t clientid = srv->clientid;
+	struct rpc_server *first;
+	struct mean_srv other;
+
+	mean_start(&other);
+	other.name = "other";
+	other.clientid = 1000;
+	f->srv.server = rpc_server_free(f->srv.server);
+	first = mean_listen(&other, INADDR_LOOPBACK, port);
+	assert_true(mean_wait(&other, &other.count[OP_BIND_CONN_TO_SESSION], 2));
+	assert_int_equal(other.count[OP_EXCHANGE_ID], 0);
+	assert_int_equal(srv->clientid, clientid);
+	assert_ptr_equal(rpc_paths_pick(&srv->paths, true), srv->conn[1].rpc);
+	stop(f, srv);
+	rpc_server_free(first);
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
+/* The server's program ends. The program at an address that is another server's tells nothing. */
+static void another_server_does_not_stand_for_the_server(void **state)
+{
+	struct fix *f = *state;
+	struct mean_srv other;
+	struct rpc_server *second;
+	struct nfs4_server *srv;
+
+	mean_start(&other);
+	other.name = "other";
+	srv = start(f, 0);
+	second = mean_listen(&other, SECOND, rpc_server_port(f->srv.server));
+	assert_true(mean_wait(&other, &other.count[OP_EXCHANGE_ID], 1));
+	assert_false(nfs4_conn_refused(srv, PATIENCE_MS));
+	f->srv.server = rpc_server_free(f->srv.server);
+	assert_true(nfs4_conn_refused(srv, PATIENCE_MS));
+	assert_null(nfs4_server_unref(srv));
+	rpc_server_free(second);
+	mean_stop(&other);
+}
+
 /* As by a migration: no connection is held against the others any more. */
 static void all_connections_move_to_one_address(void **state)
 {
@@ -262,6 +407,16 @@ static struct nfs4_server *server_of(struct fix *f)
 	return nfs4_client(f->nfs)->srv;
 }
 
+static unsigned lease_of(struct rpc_client *c)
+{
+	unsigned s;
+
+	mutex_lock(&c->table.lock);
+	s = c->lease_s;
+	mutex_unlock(&c->table.lock);
+	return s;
+}
+
 static void addresses_that_the_server_tells_are_used(void **state)
 {
 	struct fix *f = *state;
@@ -277,6 +432,7 @@ static void addresses_that_the_server_tells_are_used(void **state)
 	wait_for_paths(server_of(f), 2);
 	assert_int_equal(f->nfs->nrpcs, 2);
 	assert_int_equal(f->srv.nbound, 2);
+	assert_int_equal(lease_of(f->nfs->rpcs[1]), f->srv.lease_s);
 	rpc_client_hold_back(f->nfs->rpcs[0], true);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.sequences[1], 1);
@@ -344,6 +500,11 @@ int main(void)
 		TEST(a_dead_address_is_used_when_it_is_there),
 		TEST(a_dead_address_may_become_another_servers),
 		TEST(an_address_moves_to_another_server),
+		TEST(another_server_gets_no_session),
+		TEST(another_server_is_no_next_server),
+		TEST(another_server_gives_no_client_id),
+		TEST(the_first_address_moves_to_another_server),
+		TEST(another_server_does_not_stand_for_the_server),
 		TEST(all_connections_move_to_one_address),
 		TEST(a_dead_address_stays_dead),
 		TEST(addresses_that_the_server_tells_are_used),
