@@ -254,7 +254,9 @@ static void another_server_comes_first(
 	while (!is_at_work(srv))
 		nanosleep(&pause, NULL);
 	second = mean_listen(&other, SECOND, p.port);
-	assert_true(mean_wait(&other, &other.count[OP_EXCHANGE_ID], 1));
+	while (npaths(srv) > 1) /* the mount waits for the first address alone */
+		nanosleep(&pause, NULL);
+	assert_true(other.count[OP_EXCHANGE_ID] > 0);
 	f->srv.server = mean_listen(&f->srv, INADDR_LOOPBACK, p.port);
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(other.nsessions, 0);
