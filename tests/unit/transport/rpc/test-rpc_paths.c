@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -345,41 +344,6 @@ static void a_path_leaves(void **state)
 	rig_stop(&r);
 }
 
-struct asking {
-	struct rig *r;
-	atomic_bool stop;
-};
-
-static void *ask_thread(void *arg)
-{
-	struct asking *a = arg;
-
-	while (!atomic_load(&a->stop)) {
-		assert_true(rpc_paths_other_up(&a->r->paths, NULL));
-		sched_yield();
-	}
-	return NULL;
-}
-
-/* Threads of other paths ask meanwhile, as they do when a connection is lost or silent. */
-static void paths_come_and_leave(void **state)
-{
-	struct asking a = {0};
-	pthread_t t;
-	struct rig r;
-
-	rig_start(&r);
-	a.r = &r;
-	pthread_create(&t, NULL, ask_thread, &a);
-	for (int i = 0; i < 50; i++) {
-		r.c[2].c = rpc_client_free(r.c[2].c);
-		cli_start(&r.c[2], r.port, 20000, 0);
-	}
-	atomic_store(&a.stop, true);
-	pthread_join(t, NULL);
-	rig_stop(&r);
-}
-
 /* Threads of other paths may still name a path that has ended: no call is lost, and no path is
  * asked that is gone. */
 static void a_path_that_has_ended_is_still_there(void **state)
@@ -529,7 +493,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_call_for_once_stays_if_it_was_sent),
 		cmocka_unit_test(calls_wait_while_no_path_is_up),
 		cmocka_unit_test(a_path_leaves),
-		cmocka_unit_test(paths_come_and_leave),
 		cmocka_unit_test(a_path_that_has_ended_is_still_there),
 		cmocka_unit_test(a_moved_call_can_be_cancelled),
 		cmocka_unit_test(each_call_ends_once_however_paths_come_and_go),
