@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "nfsproto/common/nfs_backend.h"
+#include "nfsproto/common/nfs_more.h"
 #include "nfsproto/common/nfs_places.h"
 #include "nfsproto/common/nfs_unsure.h"
 #include "nfsproto/nfs_client_record.h"
@@ -242,18 +243,26 @@ void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 	}
 }
 
-/* The connections of part that are shown, with those beside its server's. */
-static unsigned shown(const struct nfs_client *part)
+/* The connections beside those of part's server, or NULL. */
+static struct nfs_more *more_of(const struct nfs_client *part)
 {
-	/* acquire: the connections that are counted have been set */
-	const struct nfs_more *more = atomic_load_explicit(&part->more, memory_order_acquire);
-
-	return part->nrpcs + (more ? atomic_load_explicit(&more->n, memory_order_acquire) : 0);
+	/* acquire: the thread that made it has set it up before */
+	return atomic_load_explicit(&part->more, memory_order_acquire);
 }
 
-static struct rpc_client *shown_one(const struct nfs_client *part, unsigned i)
+/* Connection number i of part, or of those beside its server's. False: *has is their number. */
+static bool path_of(struct nfs_client *part, unsigned i, struct rpc_client_info *info,
+	struct rpc_client_stats *stats, unsigned *has)
 {
-	return i < part->nrpcs ? part->rpcs[i] : part->more->rpc[i - part->nrpcs];
+	struct nfs_more *more = more_of(part);
+
+	if (i < part->nrpcs) {
+		rpc_client_info(part->rpcs[i], info);
+		rpc_client_stats(part->rpcs[i], stats);
+		return true;
+	}
+	*has = part->nrpcs;
+	return more && nfs_more_look(more, i - part->nrpcs, info, stats, has);
 }
 
 bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *info,
@@ -262,14 +271,9 @@ bool nfs_client_path(struct nfs_client *c, unsigned i, struct rpc_client_info *i
 	struct nfs_client *part;
 	unsigned has;
 
-	for (unsigned n = 0; (part = nfs_route_each(c, &n)); i -= has) {
-		has = shown(part);
-		if (i >= has)
-			continue;
-		rpc_client_info(shown_one(part, i), info);
-		rpc_client_stats(shown_one(part, i), stats);
-		return true;
-	}
+	for (unsigned n = 0; (part = nfs_route_each(c, &n)); i -= has)
+		if (path_of(part, i, info, stats, &has))
+			return true;
 	return false;
 }
 
@@ -288,11 +292,16 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 	struct nfs_client *part;
 
 	rpc_client_stats(c->rpc, out);
-	for (unsigned n = 0; (part = nfs_route_each(c, &n));)
-		for (unsigned i = part == c, has = shown(part); i < has; i++) {
-			rpc_client_stats(shown_one(part, i), &one);
+	for (unsigned n = 0; (part = nfs_route_each(c, &n));) {
+		struct nfs_more *more = more_of(part);
+
+		for (unsigned i = part == c; i < part->nrpcs; i++) {
+			rpc_client_stats(part->rpcs[i], &one);
 			rpc_client_stats_add(out, &one);
 		}
+		if (more)
+			nfs_more_sum(more, out);
+	}
 }
 
 /* --- delegations ----------------------------------------------------------------------------- */

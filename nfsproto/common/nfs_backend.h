@@ -71,13 +71,7 @@ struct nfs_backend {
 	void (*discard)(struct nfs_open *o);
 };
 
-/* Connections beside those of the mount's server, for statistics. More may come at any time; one
- * that has come stays until nfs_client_free(). */
-#define NFS_MORE_MAX 16u /* further ones are not shown */
-struct nfs_more {
-	atomic_uint n;
-	struct rpc_client *rpc[NFS_MORE_MAX]; /* n of them are set */
-};
+struct nfs_more;
 
 struct nfs_client {
 	const struct nfs_backend *backend;
@@ -85,7 +79,8 @@ struct nfs_client {
 	struct rpc_client *const
 		*rpcs; /* all, for statistics; they change only in nfs_client_free() */
 	unsigned nrpcs;
-	struct nfs_more *_Atomic more; /* NULL: none */
+	/* connections beside those of the mount's server; NULL: none; stays until unmount() */
+	struct nfs_more *_Atomic more;
 	/* constant */
 	const struct nfs_client_upcalls *up; /* NULL: none */
 	void *up_ctx;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/log.h"
+
 #define IO_MIN 4096u	  /* a smaller rsize or wsize is not believed */
 #define IO_MAX (1u << 20) /* and no larger one is used */
 
@@ -89,38 +91,71 @@ void nfs4_device_told(struct nfs4_device_info *i, const struct nfs4_opaque *body
 	i->error = i->type == LAYOUT4_FLEX_FILES ? flex_told(i, body) : files_told(i, body);
 }
 
+/* --- the lists ----------------------------------------------------------------------------- */
+
 void nfs4_devices_init(struct nfs4_devices *d)
 {
 	*d = (struct nfs4_devices){.n = 0};
+	TAILQ_INIT(&d->list);
+	TAILQ_INIT(&d->old);
+	nfs_more_init(&d->shown);
 }
 
-static void free_list(struct nfs4_device *first)
+static void hide(struct nfs4_devices *d, struct nfs4_ds *ds)
 {
-	while (first) {
-		struct nfs4_device *next = LIST_NEXT(first, link);
+	if (!nfs4_ds_is_new(ds))
+		nfs_more_remove(&d->shown, nfs4_ds_rpc(ds));
+}
 
-		free(first);
-		first = next;
+void nfs4_devices_close(struct nfs4_devices *d)
+{
+	struct nfs4_ds *ds;
+
+	LIST_FOREACH (ds, &d->servers, link) {
+		hide(d, ds);
+		nfs4_ds_end(ds);
 	}
+}
+
+/* Frees dev, which is in no list, and leaves its data servers. */
+static void device_free(struct nfs4_device *dev)
+{
+	for (unsigned s = 0; s < dev->nservers; s++)
+		nfs4_ds_leave(dev->server[s]);
+	free(dev);
+}
+
+static void drop(struct nfs4_devices *d, struct nfs4_device_list *from, struct nfs4_device *dev)
+{
+	TAILQ_REMOVE(from, dev, link);
+	d->n--;
+	device_free(dev);
+}
+
+static void end_server(struct nfs4_devices *d, struct nfs4_ds *ds)
+{
+	LIST_REMOVE(ds, link);
+	d->nservers--;
+	hide(d, ds);
+	nfs4_ds_free(ds);
 }
 
 void nfs4_devices_finish(struct nfs4_devices *d)
 {
-	while (!LIST_EMPTY(&d->servers)) {
-		struct nfs4_ds *ds = LIST_FIRST(&d->servers);
-
-		LIST_REMOVE(ds, link);
-		nfs4_ds_free(ds);
-	}
-	free_list(LIST_FIRST(&d->list));
-	free_list(LIST_FIRST(&d->old));
+	while (!TAILQ_EMPTY(&d->list))
+		drop(d, &d->list, TAILQ_FIRST(&d->list));
+	while (!TAILQ_EMPTY(&d->old))
+		drop(d, &d->old, TAILQ_FIRST(&d->old));
+	while (!LIST_EMPTY(&d->servers))
+		end_server(d, LIST_FIRST(&d->servers));
+	nfs_more_finish(&d->shown);
 }
 
 static struct nfs4_device *find(struct nfs4_devices *d, const struct nfs4_deviceid *id)
 {
 	struct nfs4_device *dev;
 
-	LIST_FOREACH (dev, &d->list, link)
+	TAILQ_FOREACH (dev, &d->list, link)
 		if (!memcmp(&dev->id, id, sizeof(*id)))
 			return dev;
 	return NULL;
@@ -130,16 +165,114 @@ struct nfs4_device *nfs4_devices_find(struct nfs4_devices *d, const struct nfs4_
 {
 	struct nfs4_device *dev = find(d, id);
 
-	return dev && !dev->stale ? dev : NULL;
+	if (!dev || dev->stale)
+		return NULL;
+	TAILQ_REMOVE(&d->list, dev, link);
+	TAILQ_INSERT_HEAD(&d->list, dev, link);
+	return dev;
 }
 
 void nfs4_devices_doubt(struct nfs4_devices *d, const struct nfs4_deviceid *id)
 {
 	struct nfs4_device *dev;
 
-	LIST_FOREACH (dev, &d->list, link)
+	TAILQ_FOREACH (dev, &d->list, link)
 		if (!id || !memcmp(&dev->id, id, sizeof(*id)))
 			dev->stale = true;
+}
+
+/* dev, which is current, is not any more. */
+static void replace(struct nfs4_devices *d, struct nfs4_device *dev)
+{
+	TAILQ_REMOVE(&d->list, dev, link);
+	TAILQ_INSERT_TAIL(&d->old, dev, link);
+}
+
+void nfs4_devices_delete(struct nfs4_devices *d, const struct nfs4_deviceid *id)
+{
+	struct nfs4_device *dev = find(d, id);
+
+	if (dev)
+		replace(d, dev);
+}
+
+/* --- room ---------------------------------------------------------------------------------- */
+
+/* Frees the replaced devices that no layout names. */
+static void drop_old(struct nfs4_devices *d)
+{
+	struct nfs4_device *dev, *next;
+
+	for (dev = TAILQ_FIRST(&d->old); dev; dev = next) {
+		next = TAILQ_NEXT(dev, link);
+		if (!nfs4_device_is_used(dev))
+			drop(d, &d->old, dev);
+	}
+}
+
+bool nfs4_devices_tidy(struct nfs4_devices *d)
+{
+	struct nfs4_ds *ds;
+
+	drop_old(d);
+	LIST_FOREACH (ds, &d->servers, link)
+		if (!nfs4_ds_is_used(ds))
+			break;
+	if (!ds)
+		return false;
+	log_info("data server %s is not needed any more", ds->name);
+	end_server(d, ds);
+	return true;
+}
+
+/* Frees the current device without users that was found the longest ago. False: there is none. */
+static bool drop_oldest(struct nfs4_devices *d)
+{
+	struct nfs4_device *dev = TAILQ_LAST(&d->list, nfs4_device_list);
+
+	while (dev && nfs4_device_is_used(dev))
+		dev = TAILQ_PREV(dev, nfs4_device_list, link);
+	if (dev)
+		drop(d, &d->list, dev);
+	return dev;
+}
+
+static bool names(const struct nfs4_device *dev, const struct nfs4_ds *ds)
+{
+	for (unsigned s = 0; s < dev->nservers; s++)
+		if (dev->server[s] == ds)
+			return true;
+	return false;
+}
+
+/* Would ds be needed by no device, if all devices without users went? */
+static bool is_spare(struct nfs4_devices *d, const struct nfs4_ds *ds)
+{
+	const struct nfs4_device *dev;
+
+	TAILQ_FOREACH (dev, &d->list, link)
+		if (nfs4_device_is_used(dev) && names(dev, ds))
+			return false;
+	TAILQ_FOREACH (dev, &d->old, link)
+		if (nfs4_device_is_used(dev) && names(dev, ds))
+			return false;
+	return true;
+}
+
+/* Is there room for one more data server? Makes some, as far as devices without users leave some.
+ */
+static bool has_room(struct nfs4_devices *d)
+{
+	struct nfs4_ds *ds;
+
+	while (d->nservers >= NFS4_DS_MAX && !nfs4_devices_tidy(d)) {
+		LIST_FOREACH (ds, &d->servers, link)
+			if (is_spare(d, ds))
+				break;
+		if (!ds || !drop_oldest(d))
+			return false;
+	}
+	return true;
 }
 
 static struct nfs4_ds *server_of(struct nfs4_devices *d, const struct nfs4_device_info *i,
@@ -153,14 +286,15 @@ static struct nfs4_ds *server_of(struct nfs4_devices *d, const struct nfs4_devic
 	LIST_FOREACH (ds, &d->servers, link)
 		if (ds->minor == i->minor && nfs4_ds_same_place(&ds->place[0], &at->place[0]))
 			return ds;
-	ds = d->nservers < NFS4_DS_MAX ? nfs4_ds_new(at->place, at->nplaces, i->minor, same_client)
-				       : NULL;
+	ds = has_room(d) ? nfs4_ds_new(at->place, at->nplaces, i->minor, same_client) : NULL;
 	if (!ds)
 		return NULL;
 	d->nservers++;
 	LIST_INSERT_HEAD(&d->servers, ds, link);
 	return ds;
 }
+
+/* --- another device ------------------------------------------------------------------------ */
 
 /* Is it the same device as before? */
 static bool is_same(const struct nfs4_device *a, const struct nfs4_device *b)
@@ -171,9 +305,10 @@ static bool is_same(const struct nfs4_device *a, const struct nfs4_device *b)
 	       a->rsize == b->rsize && a->wsize == b->wsize && a->tight == b->tight;
 }
 
-struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_device_info *i)
+/* The device of i, in no list. NULL: no memory, or no data server. */
+static struct nfs4_device *device_new(struct nfs4_devices *d, const struct nfs4_device_info *i)
 {
-	struct nfs4_device *old = find(d, &i->id), *dev = calloc(1, sizeof(*dev));
+	struct nfs4_device *dev = calloc(1, sizeof(*dev));
 	bool any = false;
 
 	if (!dev)
@@ -187,23 +322,39 @@ struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_d
 	dev->wsize = i->wsize;
 	dev->tight = i->tight;
 	for (unsigned s = 0; s < i->nservers; s++) {
-		dev->server[s] = server_of(d, i, &i->server[s]);
-		any |= dev->server[s] != NULL;
+		struct nfs4_ds *ds = server_of(d, i, &i->server[s]);
+
+		if (ds) /* makes no room for the next one */
+			nfs4_ds_use(ds);
+		dev->server[s] = ds;
+		any |= ds != NULL;
 	}
+	if (any)
+		return dev;
+	device_free(dev);
+	return NULL;
+}
+
+struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_device_info *i)
+{
+	struct nfs4_device *dev = device_new(d, i), *old;
+
+	if (!dev)
+		return NULL;
+	old = find(d, &i->id); /* if device_new() has not dropped it to make room */
 	if (old && is_same(old, dev)) {
 		old->stale = false;
-		free(dev);
+		device_free(dev);
 		return old;
 	}
-	if (!any || d->n >= NFS4_DEVICES_HELD) {
-		free(dev);
+	if (old)
+		replace(d, old);
+	drop_old(d);
+	if (d->n >= NFS4_DEVICES_HELD && !drop_oldest(d)) {
+		device_free(dev);
 		return NULL;
 	}
 	d->n++;
-	LIST_INSERT_HEAD(&d->list, dev, link);
-	if (old) {
-		LIST_REMOVE(old, link);
-		LIST_INSERT_HEAD(&d->old, old, link);
-	}
+	TAILQ_INSERT_HEAD(&d->list, dev, link);
 	return dev;
 }

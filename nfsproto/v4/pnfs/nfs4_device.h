@@ -9,15 +9,25 @@
  * have several addresses, which are tried in their order (section 13.5).
  *
  * A device is asked for once (GETDEVICEINFO), and again after I/O there has failed. Devices with
- * the same first address and version share a data server. Devices and data servers stay until the
- * end of the mount, and their number is bounded.
+ * the same first address and version share a data server.
  *
- * One thread owns all lists. A device that has been found is constant, so any thread may follow a
- * pointer to it.
+ *     current --another answer to GETDEVICEINFO; the server deletes it--> replaced
+ *        |                                                                    |
+ *        '--room is needed, and no layout names it--> freed <--no layout names it
+ *
+ * The number of devices and of data servers is bounded. At the bound, the current device that no
+ * layout names and that was found the longest ago makes room. A data server goes when no device
+ * names it and no I/O is under way there.
+ *
+ * One thread owns all lists, and it alone frees. A device that has been found is constant, so any
+ * thread may follow a pointer of a layout to the device, and of the device to a data server, under
+ * the lock of the layouts. I/O under way has a count of its own in each data server. Reports of I/O
+ * (nfs4_layout_report.h) have copies.
  */
 #ifndef RNFS_NFSPROTO_V4_PNFS_NFS4_DEVICE_H
 #define RNFS_NFSPROTO_V4_PNFS_NFS4_DEVICE_H
 
+#include "nfsproto/common/nfs_more.h"
 #include "nfsproto/v4/pnfs/nfs4_ds.h"
 #include "nfsproto/v4/pnfs/nfs4_segment.h"
 
@@ -25,8 +35,9 @@
 #define NFS4_DS_MAX	  64  /* data servers of a mount */
 
 struct nfs4_device {
-	LIST_ENTRY(nfs4_device) link; /* the owner's */
-	bool stale;		      /* the owner's: to be asked for again */
+	TAILQ_ENTRY(nfs4_device) link; /* the owner's */
+	bool stale;		       /* the owner's: to be asked for again */
+	atomic_uint users;	       /* targets of layouts */
 	/* constant */
 	struct nfs4_deviceid id;
 	unsigned nservers;
@@ -61,24 +72,52 @@ struct nfs4_device_info {
 	uint8_t stripe[NFS4_STRIPES];
 };
 
+TAILQ_HEAD(nfs4_device_list, nfs4_device);
+
 struct nfs4_devices {
-	LIST_HEAD(, nfs4_device) list, old; /* old: replaced; layouts may point there */
+	struct nfs4_device_list list; /* current, the last found first */
+	struct nfs4_device_list old;  /* replaced; layouts may point there */
 	LIST_HEAD(, nfs4_ds) servers;
 	unsigned n, nservers;
+	struct nfs_more shown; /* the owner adds connections to data servers */
 };
 
 /* Takes the body of a device address of i->type into i. Pure. */
 void nfs4_device_told(struct nfs4_device_info *i, const struct nfs4_opaque *body);
 
 void nfs4_devices_init(struct nfs4_devices *d);
-/* Ends all connections. */
+/* Ends all connections. Layouts may still name devices. */
+void nfs4_devices_close(struct nfs4_devices *d);
+/* No layout names a device. */
 void nfs4_devices_finish(struct nfs4_devices *d);
 /* The device, if it is known and not stale; else NULL. */
 struct nfs4_device *nfs4_devices_find(struct nfs4_devices *d, const struct nfs4_deviceid *id);
-/* Notes i, whose error is 0. NULL: no memory, or too many devices or data servers. */
+/* Notes i, whose error is 0. At the bound, devices and data servers that are not used make room:
+ * the end of a data server may block for some seconds. NULL: no memory, or too many devices or
+ * data servers are used. */
 struct nfs4_device *nfs4_devices_add(struct nfs4_devices *d, const struct nfs4_device_info *i);
 /* I/O at the device has failed, or the device has changed: it is asked for again. id NULL: all are.
  */
 void nfs4_devices_doubt(struct nfs4_devices *d, const struct nfs4_deviceid *id);
+/* The server has deleted the device: it goes when no layout names it any more. */
+void nfs4_devices_delete(struct nfs4_devices *d, const struct nfs4_deviceid *id);
+/* Frees the replaced devices that no layout names, and one data server that nothing needs. That may
+ * block for some seconds. False: there was no such data server. No lock held. */
+bool nfs4_devices_tidy(struct nfs4_devices *d);
+/* A target of a layout is about to name dev. The owner. */
+static inline void nfs4_device_use(struct nfs4_device *dev)
+{
+	atomic_fetch_add_explicit(&dev->users, 1, memory_order_relaxed);
+}
+/* A target that has named dev has gone. Accepts NULL. Any thread. */
+static inline void nfs4_device_leave(struct nfs4_device *dev)
+{
+	if (dev) /* release: the last access through the target comes before */
+		atomic_fetch_sub_explicit(&dev->users, 1, memory_order_release);
+}
+static inline bool nfs4_device_is_used(const struct nfs4_device *dev)
+{
+	return atomic_load_explicit(&dev->users, memory_order_acquire) != 0;
+}
 
 #endif

@@ -81,13 +81,20 @@ struct nfs4_ds *nfs4_ds_new(
 	return ds;
 }
 
+void nfs4_ds_end(struct nfs4_ds *ds)
+{
+	nfs4_ds_close(ds);
+	rpc_client_free(ds->rpc);
+	ds->rpc = NULL;
+	nfs4_ds_v4_free(ds->v4);
+	ds->v4 = NULL;
+}
+
 struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds)
 {
 	if (!ds)
 		return NULL;
-	nfs4_ds_close(ds);
-	rpc_client_free(ds->rpc);
-	nfs4_ds_v4_free(ds->v4);
+	nfs4_ds_end(ds);
 	mutex_destroy(&ds->lock);
 	free(ds);
 	return NULL;

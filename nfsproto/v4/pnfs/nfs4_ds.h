@@ -70,6 +70,9 @@ struct nfs4_ds {
 	unsigned answered; /* the number of that place */
 	uint64_t again_ns;
 	atomic_uint tries; /* any thread reads it */
+	/* devices that name ds, and READs and WRITEs that point here; not freed before all have
+	 * gone, but at the end of the mount */
+	atomic_uint users;
 
 	/* one of them: NULL: NEW; constant from then on */
 	struct rpc_client *_Atomic rpc;
@@ -85,8 +88,26 @@ struct nfs4_ds {
  * NFSv3. same_client: of the file layout type. NULL: no memory. */
 struct nfs4_ds *nfs4_ds_new(
 	const struct nfs4_ds_place *place, unsigned n, unsigned minor, bool same_client);
-/* Ends the calls under way and the connection. Not from done. Accepts NULL, returns NULL. */
+/* Ends the calls under way and the connection. Later calls end at once. May block for some seconds.
+ * Not from done. */
+void nfs4_ds_end(struct nfs4_ds *ds);
+/* The same, and frees ds. Accepts NULL, returns NULL. */
 struct nfs4_ds *nfs4_ds_free(struct nfs4_ds *ds);
+/* One more user of ds, by a pointer that another user keeps valid. Any thread. */
+static inline void nfs4_ds_use(struct nfs4_ds *ds)
+{
+	atomic_fetch_add_explicit(&ds->users, 1, memory_order_relaxed);
+}
+/* A user of ds has gone. Accepts NULL. Any thread. */
+static inline void nfs4_ds_leave(struct nfs4_ds *ds)
+{
+	if (ds) /* release: the user's last access comes before */
+		atomic_fetch_sub_explicit(&ds->users, 1, memory_order_release);
+}
+static inline bool nfs4_ds_is_used(const struct nfs4_ds *ds)
+{
+	return atomic_load_explicit(&ds->users, memory_order_acquire) != 0;
+}
 /* Connects ds, which is NEW. Blocks for some seconds; with NFSv3 at most until common->rp.abort_fd
  * is readable. False: *e tells why not. */
 bool nfs4_ds_connect(struct nfs4_ds *ds, const struct nfs4_ds_common *common, struct err *e);

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "nfsproto/v4/mount/nfs4_open.h"
+#include "nfsproto/v4/pnfs/nfs4_device.h"
 #include "transport/clock.h"
 
 #define ROOM	   (NFS4_LAYOUTS_HELD / 8) /* places that are kept free for new layouts */
+#define DEVICES	   16u			   /* layouts that go at once for want of devices */
 #define PUT_OFF_NS (250 * NFS4_MSEC)	   /* between two LAYOUTRETURNs of a layout */
 #define REST_NS	   (10 * NFS4_SEC)	   /* without layouts, after a recall of all */
 
@@ -38,8 +40,13 @@ void nfs4_layouts_init(struct nfs4_layouts *t, uint32_t type)
 
 static void drop_segments(struct nfs4_segments *s)
 {
-	while (s->n > 0)
-		nfs4_segment_finish(&s->seg[--s->n]);
+	while (s->n > 0) {
+		struct nfs4_segment *seg = &s->seg[--s->n];
+
+		for (unsigned i = 0; seg->target && i < seg->nmirrors * seg->nstripes; i++)
+			nfs4_device_leave(seg->target[i].device);
+		nfs4_segment_finish(seg);
+	}
 }
 
 static void free_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK)
@@ -282,6 +289,22 @@ bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
 	return waits;
 }
 
+void nfs4_layouts_make_room(struct nfs4_layouts *t)
+{
+	struct nfs4_layout_held *l;
+	unsigned n = 0;
+
+	mutex_lock(&t->lock);
+	TAILQ_FOREACH (l, &t->ages, age) {
+		if (!l->held || l->nios || l->busy || l->want)
+			continue;
+		drop_locked(l, false);
+		if (++n == DEVICES)
+			break;
+	}
+	mutex_unlock(&t->lock);
+}
+
 void nfs4_layout_drop(struct nfs4_layout_held *l)
 {
 	struct nfs4_layouts *t = l->in;
@@ -450,6 +473,8 @@ void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten)
 {
 	mutex_lock(&t->lock);
 	t->forgets += forgotten;
+	/* a device ID may mean another data server after a restart (RFC 8881 section 12.7.4) */
+	t->all_changed |= forgotten;
 	drop_all_locked(t, forgotten);
 	mutex_unlock(&t->lock);
 }
@@ -483,13 +508,14 @@ static bool segments_name(const struct nfs4_segments *s, const struct nfs4_devic
 	return false;
 }
 
-static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_deviceid *id)
+static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_device_change *change)
 	REQUIRES(t->lock)
 {
+	const struct nfs4_deviceid *id = &change->device;
 	struct nfs4_layout_held *l;
 
 	if (t->nchanged < NFS4_DEVICES_KEPT)
-		t->changed[t->nchanged++] = *id;
+		t->changed[t->nchanged++] = *change;
 	else
 		t->all_changed = true;
 	TAILQ_FOREACH (l, &t->ages, age)
@@ -503,7 +529,7 @@ void nfs4_layouts_devices_changed(
 	mutex_lock(&t->lock);
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->change[i].type == t->type)
-			device_changed_locked(t, &a->change[i].device);
+			device_changed_locked(t, &a->change[i]);
 	if (a->more) {
 		t->all_changed = true;
 		drop_all_locked(t, false);

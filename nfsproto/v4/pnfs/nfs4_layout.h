@@ -65,7 +65,7 @@ struct nfs4_layouts {
 	uint64_t rest_ns GUARDED_BY(lock); /* no layout is used or wanted before */
 	bool poked GUARDED_BY(lock);	   /* a data server has news */
 	/* devices that have changed; with all_changed any may have */
-	struct nfs4_deviceid changed[NFS4_DEVICES_KEPT] GUARDED_BY(lock);
+	struct nfs4_device_change changed[NFS4_DEVICES_KEPT] GUARDED_BY(lock);
 	unsigned nchanged GUARDED_BY(lock);
 	bool all_changed GUARDED_BY(lock);
 	bool closed GUARDED_BY(lock); /* no layout is used or wanted any more */
@@ -157,6 +157,9 @@ bool nfs4_layout_io_failed(struct nfs4_layout_held *l, struct nfs_op *op)
 /* The layout of fh, in any state, or NULL. */
 struct nfs4_layout_held *nfs4_layout_find_locked(struct nfs4_layouts *t, const struct nfs_fh *fh)
 	REQUIRES(t->lock);
+/* There is no room for the devices of a new layout. A few held layouts without I/O go, those that
+ * were used the longest ago. */
+void nfs4_layouts_make_room(struct nfs4_layouts *t) EXCLUDES(t->lock);
 /* Takes l out of use. */
 void nfs4_layout_drop(struct nfs4_layout_held *l) EXCLUDES(NFS4_LAYOUTS_LOCK);
 /* The stateid of l for a call. */
@@ -187,7 +190,8 @@ bool nfs4_layouts_close_matters(struct nfs4_layouts *t, const struct nfs_fh *fh)
 /* All layouts go, and none is used or wanted before `until`, on clock_ns(). True: none is left,
  * the pNFS thread has no work with any, and no report is under way. */
 bool nfs4_layouts_rest(struct nfs4_layouts *t, uint64_t until) EXCLUDES(t->lock);
-/* All layouts go. forgotten: the server does not know them any more. */
+/* All layouts go. forgotten: the server does not know them any more, and all devices are asked for
+ * again. */
 void nfs4_layouts_drop_all(struct nfs4_layouts *t, bool forgotten) EXCLUDES(t->lock);
 
 /* Notes that the devices have changed, for the pNFS thread. The layouts that name them go, and with

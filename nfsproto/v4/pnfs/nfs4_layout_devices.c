@@ -18,6 +18,8 @@ struct finder {
 	struct nfs4_devices *devices;
 	uint32_t type; /* layouttype4 */
 	bool answers;  /* the server does, so far */
+	bool full;     /* there was no room for a device */
+	bool any;      /* a target has a data server */
 };
 
 /* The reason why a device is of no use. */
@@ -67,6 +69,7 @@ static struct nfs4_device *device_of(struct finder *f, const struct nfs4_devicei
 	i->files_minor = f->c->srv->minor;
 	if (ask_device(f, i)) {
 		d = nfs4_devices_add(f->devices, i);
+		f->full |= !d;
 		if (!d)
 			log_warn("%s: too many devices of layouts: the rest goes through the "
 				 "metadata server",
@@ -76,14 +79,24 @@ static struct nfs4_device *device_of(struct finder *f, const struct nfs4_devicei
 	return d;
 }
 
+/* Has t name d, which is of use, and the data server of that number. */
+static void give(struct finder *f, struct nfs4_target *t, struct nfs4_device *d, unsigned server)
+{
+	nfs4_device_use(d);
+	t->device = d;
+	t->ds = d->server[server];
+	f->any |= t->ds != NULL;
+}
+
 /* Finds the data server of each target of s, which is of flexible files. */
 static void find_flex(struct finder *f, struct nfs4_segment *s)
 {
 	for (unsigned i = 0; i < s->nmirrors * s->nstripes && f->answers; i++) {
 		struct nfs4_target *t = &s->target[i];
+		struct nfs4_device *d = device_of(f, &t->id);
 
-		t->device = device_of(f, &t->id);
-		t->ds = t->device ? t->device->server[0] : NULL;
+		if (d)
+			give(f, t, d, 0);
 	}
 }
 
@@ -120,14 +133,12 @@ static int find_files(struct finder *f, struct nfs4_segment *s, const struct nfs
 	if (!d)
 		return 0;
 	rc = nfs4_segment_spread(s, fh, d->stripe, d->nstripes, d->nservers);
-	for (unsigned i = 0; i < s->nstripes; i++) {
-		s->target[i].device = d;
-		s->target[i].ds = d->server[d->stripe[i]];
-	}
+	for (unsigned i = 0; i < s->nstripes; i++)
+		give(f, &s->target[i], d, d->stripe[i]);
 	return rc ? rc : stripes_overlap(s) ? -EBADMSG : 0;
 }
 
-void nfs4_layout_devices(
+bool nfs4_layout_devices(
 	struct nfs4_client *c, struct nfs4_devices *devices, struct nfs4_layoutget *g)
 {
 	struct finder f = {.c = c, .devices = devices, .type = g->type, .answers = true};
@@ -140,4 +151,7 @@ void nfs4_layout_devices(
 		else
 			find_flex(&f, s);
 	}
+	if (!g->error && f.full && !f.any)
+		g->error = -ENOBUFS;
+	return !f.full;
 }

@@ -12,9 +12,10 @@
 
 /* Gives each target of g, which has succeeded, its device and data server, if there is one of use.
  * As long as the server answers: each call may last ten seconds. A layout that does not fit its
- * device, or whose stripes overlap there, has g->error set (-EBADMSG). The owner of `devices`, no
- * lock held. */
-void nfs4_layout_devices(
+ * device, or whose stripes overlap there, has g->error set (-EBADMSG). So has a layout without a
+ * data server (-ENOBUFS), if there was no room for a device. False: there was none. The owner of
+ * `devices`, no lock held. */
+bool nfs4_layout_devices(
 	struct nfs4_client *c, struct nfs4_devices *devices, struct nfs4_layoutget *g);
 
 #endif

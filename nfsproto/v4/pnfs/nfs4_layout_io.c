@@ -74,6 +74,7 @@ static bool add_part_locked(struct layout_io *x, const struct nfs4_segment *s,
 	p = &x->part[x->n++];
 	memset(p, 0, sizeof(*p));
 	p->io.ds = t->ds;
+	nfs4_ds_use(t->ds);
 	p->device = t->id;
 	p->at = x->offset + at;
 	p->alone = s->nstripes == 1 && nfs4_segment_has(s, UINT64_MAX);
@@ -169,6 +170,16 @@ static void count_ended_locked(struct layout_io *x) REQUIRES(NFS4_LAYOUTS_LOCK)
 }
 
 /* --- the end ------------------------------------------------------------------------------- */
+
+/* No part points to its data server any more. To be called before op ends: the mount may end then,
+ * with all data servers. */
+static void leave_servers(struct layout_io *x)
+{
+	for (unsigned i = 0; i < x->n; i++) {
+		nfs4_ds_leave(x->part[i].io.ds);
+		x->part[i].io.ds = NULL;
+	}
+}
 
 static void io_free(struct layout_io *x)
 {
@@ -272,6 +283,7 @@ static void io_failed(struct layout_io *x, const struct part *p)
 		 "it out",
 		p->io.ds->name, x->writes ? "WRITE" : "READ", p->io.data.len,
 		(unsigned long long)p->io.offset, nfs4_status_name(p->io.status));
+	leave_servers(x);
 	report(x);
 	if (!nfs4_layout_io_failed(x->layout, x->op))
 		nfs4_task_start(x->op);
@@ -295,6 +307,7 @@ static void io_ended(struct layout_io *x)
 		op->u.write.committed = NFS_FILE_SYNC;
 		if (op->u.write.then)
 			op->u.write.then->done = false;
+		leave_servers(x);
 		op->be.v4.layout = x->layout; /* with the count of this I/O */
 		op->be.v4.uncommitted = !x->commits;
 		op->be.v4.kind = NFS4_K_LAYOUTCOMMIT;
@@ -304,6 +317,7 @@ static void io_ended(struct layout_io *x)
 
 		if (!whole && !x->writes)
 			read_let_go(x);
+		leave_servers(x);
 		nfs4_layout_io_ended(x->layout);
 		if (whole)
 			nfs4_task_end(op, 0);
@@ -417,6 +431,8 @@ static bool try_io(struct nfs4_layouts *t, struct nfs4_client *c, struct nfs_op 
 		waits = true;
 	}
 	tells = x->down && !goes && nfs4_layout_down_locked(x->layout, &id);
+	if (!goes)
+		leave_servers(x);
 	mutex_unlock(&t->lock);
 	if (tells)
 		tell_down(x, c, &id);

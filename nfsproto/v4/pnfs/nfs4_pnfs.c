@@ -40,17 +40,12 @@ static unsigned doubled(unsigned ms, unsigned times, unsigned most)
 
 /* --- data servers -------------------------------------------------------------------------- */
 
-/* Has the statistics show the connection of ds. */
+/* Has the statistics show the connection of ds, until ds ends. */
 static void show(struct nfs4_pnfs *p, struct nfs4_ds *ds)
 {
-	unsigned n = atomic_load(&p->more.n);
-
 	/* the metadata server's own connection is shown already */
-	if (n == NFS_MORE_MAX || nfs4_ds_rpc(ds) == p->c->srv->conn[0].rpc)
-		return;
-	p->more.rpc[n] = nfs4_ds_rpc(ds);
-	/* release: a thread that sees n sees the connection */
-	atomic_store_explicit(&p->more.n, n + 1, memory_order_release);
+	if (nfs4_ds_rpc(ds) != p->c->srv->conn[0].rpc)
+		nfs_more_add(&p->devices.shown, nfs4_ds_rpc(ds));
 }
 
 /* Connects one data server that is due. False: none is; *next is when to look again. */
@@ -82,9 +77,11 @@ static bool connect_one(struct nfs4_pnfs *p, uint64_t now, uint64_t *next)
 
 /* --- LAYOUTGET ----------------------------------------------------------------------------- */
 
-/* The layout was malformed, or is of no use here. */
-static unsigned unusable_ms(struct nfs4_pnfs *p, int error)
+/* The pause after a layout that was malformed, or is of no use here. */
+static unsigned unusable_ms(struct nfs4_pnfs *p, int error, unsigned refusals)
 {
+	if (error == -ENOBUFS) /* other layouts go back meanwhile */
+		return doubled(SOON_MS, refusals, LATE_MS);
 	log_warn("%s: %s: the file's data goes through the metadata server", p->c->srv->name,
 		error == -EBADMSG ? "a layout is malformed, or of another type than asked for, or "
 				    "its segments or stripes overlap: server bug"
@@ -159,8 +156,8 @@ static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool c
 	unsigned pause_ms = 0;
 	int rc = ask->error;
 
-	if (!rc && !g->error && !closed)
-		nfs4_layout_devices(p->c, &p->devices, g);
+	if (!rc && !g->error && !closed && !nfs4_layout_devices(p->c, &p->devices, g))
+		nfs4_layouts_make_room(t);
 	mutex_lock(&t->lock);
 	if (!rc && ask->forgets != t->forgets)
 		rc = -EAGAIN; /* the server may have forgotten the layout, too */
@@ -169,7 +166,7 @@ static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool c
 	if (rc)
 		pause_ms = refused_ms(p, ask->status, rc, l->refusals++);
 	else if (g->error)
-		pause_ms = unusable_ms(p, g->error);
+		pause_ms = unusable_ms(p, g->error, l->refusals++);
 	if (pause_ms)
 		l->again_ns = clock_ns() + pause_ms * NFS4_MSEC;
 	mutex_unlock(&t->lock);
@@ -325,7 +322,10 @@ static void doubt_changed(struct nfs4_pnfs *p)
 
 	mutex_lock(&t->lock);
 	for (unsigned i = 0; i < t->nchanged; i++)
-		nfs4_devices_doubt(&p->devices, &t->changed[i]);
+		if (t->changed[i].deleted)
+			nfs4_devices_delete(&p->devices, &t->changed[i].device);
+		else
+			nfs4_devices_doubt(&p->devices, &t->changed[i].device);
 	if (t->all_changed)
 		nfs4_devices_doubt(&p->devices, NULL);
 	t->nchanged = 0;
@@ -373,7 +373,9 @@ static bool do_one(struct nfs4_pnfs *p, uint64_t *next)
 		take_answer(p, ask, closed);
 	else if (l)
 		work_on(p, l);
-	return ask || l || (!closed && connect_one(p, now, next));
+	if (ask || l || closed)
+		return ask || l;
+	return connect_one(p, now, next) || nfs4_devices_tidy(&p->devices);
 }
 
 static void *pnfs_main(void *arg)
@@ -449,12 +451,13 @@ int nfs4_pnfs_begin(struct nfs4_client *c, uint32_t type)
 	rc = pthread_create(&p->thread, NULL, pnfs_main, p);
 	if (rc) {
 		nfs4_layouts_finish(&p->layouts);
+		nfs4_devices_finish(&p->devices);
 		close(p->abort_fd);
 		free(p);
 		return -rc;
 	}
 	atomic_store_explicit(&c->pnfs, p, memory_order_release);
-	atomic_store_explicit(&c->base.more, &p->more, memory_order_release);
+	atomic_store_explicit(&c->base.more, &p->devices.shown, memory_order_release);
 	return 0;
 }
 
@@ -507,7 +510,7 @@ void nfs4_pnfs_end(struct nfs4_client *c, uint64_t until)
 	nfs4_pnfs_stop(c);
 	join(p, until);
 	atomic_store(&c->base.more, NULL);
-	nfs4_devices_finish(&p->devices);
+	nfs4_devices_close(&p->devices);
 	s.u.layoutreturn = &all;
 	if (now < until && any_held(&p->layouts) &&
 		nfs4_mount_run(c, &s, NFS4_K_LAYOUTRETURN, (unsigned)((until - now) / NFS4_MSEC)))
@@ -523,6 +526,7 @@ void nfs4_pnfs_free(struct nfs4_client *c)
 		return;
 	atomic_store(&c->pnfs, NULL);
 	nfs4_layouts_finish(&p->layouts);
+	nfs4_devices_finish(&p->devices);
 	close(p->abort_fd);
 	free(p);
 }

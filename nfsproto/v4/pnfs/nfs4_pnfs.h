@@ -39,8 +39,7 @@ struct nfs4_pnfs {
 	struct nfs4_layouts layouts;
 	struct nfs4_layout_asks asks; /* the thread's, as devices */
 	struct nfs4_devices devices;
-	struct nfs_more more; /* the connections to data servers */
-	int abort_fd;	      /* readable: no connection is wanted any more */
+	int abort_fd; /* readable: no connection is wanted any more */
 	pthread_t thread;
 	bool ended; /* nfs4_pnfs_end() was called; the unmounting thread's */
 };

@@ -76,7 +76,8 @@ static struct nfs4_opaque put_body(const struct mean_layouts *l, uint8_t *buf)
 		nfs4_put_ff_mirror(&x, l->nstripes);
 		for (uint32_t i = 0; i < l->nstripes; i++) {
 			memset(&s.device, 0, sizeof(s.device));
-			s.device.id[0] = (uint8_t)(m * l->nstripes + i);
+			s.device.id[0] = (uint8_t)(l->device + m * l->nstripes + i);
+			s.device.id[1] = (uint8_t)(l->device >> 8);
 			nfs4_put_ff_server(&x, &s);
 		}
 	}

@@ -24,7 +24,8 @@ struct mean_layouts {
 	unsigned nservers;  /* in the device; stripe i is at data server i modulo nservers */
 	uint64_t data_size; /* the size of the file as the data servers know it */
 	uint64_t unit;
-	uint32_t nmirrors, nstripes; /* device number mirror * nstripes + stripe */
+	uint32_t nmirrors, nstripes; /* device number mirror * nstripes + stripe ... */
+	uint16_t device;	     /* ... behind this one */
 	uint32_t flags;
 	uint32_t stats_hint;
 	uint16_t port[MEAN_DEVICES];

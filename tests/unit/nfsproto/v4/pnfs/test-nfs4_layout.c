@@ -168,6 +168,26 @@ static void io_under_way_keeps_a_layout(void **state)
 	assert_non_null(io(t, 1, false));
 }
 
+/* For want of devices. */
+static void the_layouts_that_were_used_the_longest_ago_make_room(void **state)
+{
+	struct nfs4_layouts *t = *state;
+
+	for (uint32_t no = 0; no < 100; no++) {
+		io(t, no, true);
+		serve(t);
+	}
+	io(t, 0, true)->nios++;
+	io(t, 1, true);
+	nfs4_layouts_make_room(t);
+	assert_true(serve(t) > 0);
+	assert_null(io(t, 2, true));
+	assert_non_null(io(t, 0, true));
+	assert_non_null(io(t, 1, true));
+	assert_non_null(io(t, 99, true));
+	io(t, 0, true)->nios--;
+}
+
 static uint32_t recall(struct nfs4_layouts *t, uint32_t no, uint32_t how, uint32_t seqid)
 {
 	const struct nfs4_cb_layoutrecall_args a = {
@@ -270,6 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_TABLE(the_table_is_bounded),
 		WITH_TABLE(io_under_way_keeps_a_layout),
+		WITH_TABLE(the_layouts_that_were_used_the_longest_ago_make_room),
 		WITH_TABLE(a_recall_finds_what_is_held),
 		WITH_TABLE(a_recall_of_all_waits_for_all),
 		WITH_TABLE(a_layout_to_read_and_one_to_write_are_held_together),
