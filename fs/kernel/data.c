@@ -9,11 +9,12 @@
 
 #define PIECES_MAX (MEM_MAX_SIZE / DATA_PIECE_MIN + 1)
 
-struct mem_buf *data_get(struct fs *fs, size_t size)
+/* Leaves at least `left` bytes of the limit. */
+static struct mem_buf *get(struct fs *fs, size_t size, size_t left)
 {
 	struct mem_buf *buf;
 
-	if (atomic_fetch_add(&fs->data_used, size) + size > fs->data_limit) {
+	if (atomic_fetch_add(&fs->data_used, size) + size + left > fs->data_limit) {
 		atomic_fetch_sub(&fs->data_used, size);
 		return NULL;
 	}
@@ -25,6 +26,16 @@ struct mem_buf *data_get(struct fs *fs, size_t size)
 	if (buf->size > size)
 		atomic_fetch_add(&fs->data_used, buf->size - size);
 	return buf;
+}
+
+struct mem_buf *data_get(struct fs *fs, size_t size)
+{
+	return get(fs, size, 0);
+}
+
+struct mem_buf *data_get_idle(struct fs *fs, size_t size)
+{
+	return get(fs, size, MEM_MAX_SIZE);
 }
 
 void data_kept(struct fs *fs, const struct mem_buf *buf)

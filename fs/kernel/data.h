@@ -15,6 +15,10 @@
 
 /* A block of at least size bytes. NULL when the limit of the mount or of the pool is reached. */
 struct mem_buf *data_get(struct fs *fs, size_t size);
+/* The same for a block that may stay unused for long, as a worker's that waits for a request. NULL
+ * also if the limit would leave less than MEM_MAX_SIZE, the memory of one request: that request
+ * would wait for the unused blocks. */
+struct mem_buf *data_get_idle(struct fs *fs, size_t size);
 /* A block of the former daemon counts as if from data_get(). */
 void data_kept(struct fs *fs, const struct mem_buf *buf);
 /* Returns a block from data_get() or data_kept(). Accepts NULL. */

@@ -206,7 +206,7 @@ static bool serve_one(struct worker *w)
 	int n;
 
 	if (!w->buf)
-		set_buf(w, data_get(fs, MEM_MAX_SIZE));
+		set_buf(w, data_get_idle(fs, MEM_MAX_SIZE));
 	if (!w->buf && !w->spare)
 		w->spare = new_spare(fs);
 	if (!w->buf && !w->spare) {

@@ -41,6 +41,23 @@ static void data_memory_is_bounded(void **state)
 	assert_int_equal(fs.data_used, 0);
 }
 
+/* Blocks that are not used leave memory for a request. */
+static void idle_blocks_leave_memory(void **state)
+{
+	struct mem_buf *b[8], *request;
+	unsigned n = 0;
+
+	while (n < 8 && (b[n] = data_get_idle(&fs, MEM_MAX_SIZE)))
+		n++;
+	assert_int_equal(n, 2);
+	request = data_get(&fs, MEM_MAX_SIZE);
+	assert_non_null(request);
+	data_put(&fs, request);
+	while (n)
+		data_put(&fs, b[--n]);
+	assert_int_equal(fs.data_used, 0);
+}
+
 static void a_list_is_one_block_where_there_is_one(void **state)
 {
 	struct seg_list l;
@@ -102,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(data_memory_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(idle_blocks_leave_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_list_is_one_block_where_there_is_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(
