@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/kernel/ending.h"
+#include "fs/kernel/service.h"
 #include "fs/kernel/signals.h"
 #include "fs/known/fs.h"
 #include "transport/clock.h"
@@ -32,18 +34,28 @@ static int start(pthread_t *t, void *(*run)(void *), void *arg, int allowed)
 	return rc;
 }
 
+/* Is this daemon to wait for a thread? The successor of a killed daemon makes written data safe
+ * even if a signal ends the mount, so it has the time of an end (survivor_is_wanted()). */
+static bool may_wait(struct fs *fs)
+{
+	if (!fs->waits_for_threads)
+		return false;
+	return fs->former ? !ending_over(fs) : !signals_stops();
+}
+
 int thread_start(struct fs *fs, pthread_t *t, void *(*run)(void *), void *arg, int allowed)
 {
 	bool told = false;
 	int rc;
 
-	while ((rc = start(t, run, arg, allowed)) == EAGAIN && fs->waits_for_threads &&
-		!signals_stops()) {
+	while ((rc = start(t, run, arg, allowed)) == EAGAIN && may_wait(fs)) {
 		if (!told)
 			log_always_warn("cannot start a thread: %s: waiting for one (is pids.max "
 					"of the control group or ulimit -u too small?)",
 				strerror(rc));
 		told = true;
+		if (fs->service)
+			service_tick(fs->service);
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	}
 	return rc;

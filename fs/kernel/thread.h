@@ -16,7 +16,9 @@ struct fs;
 
 /* Starts a thread, with all signals blocked but the signal `allowed` (0: none). With
  * fs->waits_for_threads: waits, and logs that once, until the system has a thread or a signal asks
- * for the end. 0, or the error number of pthread_create(). Any thread that may sleep. */
+ * for the end. With fs->former the wait lasts for the time of that end (ending.h). The service
+ * manager hears meanwhile that this daemon is alive. 0, or the error number of pthread_create().
+ * The main thread. */
 int thread_start(struct fs *fs, pthread_t *t, void *(*run)(void *), void *arg, int allowed);
 
 #endif

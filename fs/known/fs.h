@@ -103,10 +103,12 @@ struct fs {
 	/* Asks for a successor: a descriptor of the command that waits for the answer, or -1
 	 * (upgrade.h). */
 	atomic_int upgrade_asker;
-	int auto_unmount_fd;	/* cli/auto_unmount.h; -1: none */
-	struct note mount_note; /* survivor.h */
-	bool said_unsafe;	/* survivor_tick() */
-	bool waits_for_threads; /* thread.h: the mount is in use, and would end */
+	int auto_unmount_fd;	 /* cli/auto_unmount.h; -1: none */
+	struct note mount_note;	 /* survivor.h */
+	bool said_unsafe;	 /* survivor_tick() */
+	bool waits_for_threads;	 /* thread.h: the mount is in use, and would end */
+	bool took_over;		 /* survivor.h: the former daemon's written data is this one's */
+	struct service *service; /* the main thread's (service.h); NULL: none */
 	struct fuse_session *se;
 	struct device *device; /* of the session */
 	struct workers *workers;

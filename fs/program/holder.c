@@ -22,11 +22,14 @@
 #include "fs/program/mount.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/sd_notify.h"
 
 #define LOOK_MS	    500
 #define CRASHES_NS  (60 * NSEC_PER_SEC)
-#define SOON_NS	    NSEC_PER_SEC /* deaths of daemons within that time get a pause */
-#define PAUSE_AFTER 20u		 /* such deaths without a pause */
+#define SOON_NS	    NSEC_PER_SEC       /* deaths of daemons within that time get a pause */
+#define PAUSE_AFTER 20u		       /* such deaths without a pause */
+#define AGAIN_MS    500		       /* between two attempts to start a process */
+#define END_NS	    (8 * NSEC_PER_SEC) /* for these attempts, once a signal ends the mount */
 
 enum news_kind { NEWS_HOLD, NEWS_LEAVE, NEWS_REPLACE };
 
@@ -285,7 +288,6 @@ static void begin_trial(struct holder *h)
 	h->self = h->next;
 	h->next = -1;
 	h->way = HOLDER_TRIAL;
-	h->trial_at = clock_ns();
 }
 
 /* Kills a successor on trial that takes too long. look_at_daemon() then sees the death. */
@@ -317,6 +319,44 @@ static void after_death(struct holder *h, int sig)
 		usleep(500 * 1000);
 }
 
+/* Waits for a moment. True: a signal has come that ends the mount. There is no daemon to pass it on
+ * to. */
+static bool hears_end(struct holder *h)
+{
+	struct pollfd p = {.fd = h->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	if (poll(&p, 1, AGAIN_MS) <= 0 ||
+		read(h->signals, &info, sizeof(info)) != (ssize_t)sizeof(info) ||
+		(info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT))
+		return false;
+	h->signal = (int)info.ssi_signo;
+	return true;
+}
+
+/* Starts a successor, as soon as there is a process for it. After a signal that ends the mount the
+ * holder tries on for END_NS, because the successor has written data to make safe, or until a
+ * second signal comes. */
+static void start_at_last(struct holder *h)
+{
+	uint64_t until = h->signal ? clock_ns() + END_NS : UINT64_MAX;
+	bool told = false;
+
+	while (start_successor(h)) {
+		if (!told)
+			log_always_warn("no process for another daemon: %s: waiting for one (is "
+					"pids.max of the control group or ulimit -u too small?)",
+				strerror(errno));
+		told = true;
+		if (h->foreground && sd_notify_watchdog_ms()) /* the daemon would say so */
+			sd_notify("WATCHDOG=1");
+		if (hears_end(h))
+			until = until == UINT64_MAX ? clock_ns() + END_NS : 0;
+		if (clock_ns() >= until)
+			give_up(h, "there is no process for another daemon");
+	}
+}
+
 /* The daemon has ended; by a signal, if sig is not 0. */
 static void after(struct holder *h, int status, int sig)
 {
@@ -330,10 +370,8 @@ static void after(struct holder *h, int status, int sig)
 		after_death(h, sig);
 	else
 		end_like(status);
-	while (start_successor(h)) {
-		log_always_warn("no process for another daemon: %s", strerror(errno));
-		usleep(500 * 1000);
-	}
+	start_at_last(h);
+	h->trial_at = clock_ns();
 	if (h->signal) /* waits until the successor takes signals */
 		kill(h->pid, h->signal);
 }

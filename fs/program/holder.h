@@ -34,6 +34,9 @@
  * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
  * HOLDER_CRASHES deaths within a minute that were not by SIGKILL. Then the mount ends.
  *
+ * If there is no process for a successor, the holder waits for one. A signal that ends the mount
+ * ends that wait after some seconds, a second signal at once.
+ *
  * Signals to the holder go on to the daemon. One that ends the mount goes on to each later
  * successor too, because the daemon may die before it has ended the mount.
  */

@@ -272,6 +272,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	fs->auto_unmount_fd = d->auto_unmount_fd;
 	fs->holder_fd = d->holder_fd;
 	service_begin(&service, fs, mountpoint);
+	fs->service = &service;
 	if (connect_and_mount(fs, d, &service, why, sizeof(why)))
 		return give_up(fs, d, why);
 	if (foreign)

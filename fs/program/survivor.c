@@ -168,13 +168,14 @@ bool survivor_is_wanted(struct fs *fs)
 
 bool survivor_loses(const struct fs *fs)
 {
-	uint64_t bytes = fs->former && !fs->client ? written_former_bytes(fs->former) : 0;
+	uint64_t bytes = fs->former && !fs->took_over ? written_former_bytes(fs->former) : 0;
 
 	if (bytes)
 		/* the attempt to connect may hold the log back */
 		log_line_now(LOG_L_ERROR,
-			"the server has not answered before the end: %llu bytes that programs have "
-			"written may be lost",
+			"%s before the end: %llu bytes that programs have written may be lost",
+			fs->client ? "this daemon could not take over"
+				   : "the server has not answered",
 			(unsigned long long)bytes);
 	return bytes;
 }
@@ -189,6 +190,7 @@ int survivor_take(struct fs *fs, struct err *e)
 		return err_set(e, ERR_INTERNAL, "threads or memory for them cannot be had");
 	if (fs_former_restore(fs, fs->former, e))
 		return -1;
+	fs->took_over = true;
 	fs->mounted_at = fs->record->head.mounted_at;
 	if (!ledger_is_whole(fs->ledger))
 		return err_set(e, ERR_INTERNAL, "no memory for the notes of the mount");

@@ -35,8 +35,8 @@ int survivor_setup(struct fs *fs, size_t bytes, struct err *e);
  * answers in that time, the successor takes over, makes written data safe, and gives the state
  * back. For the main thread. */
 bool survivor_is_wanted(struct fs *fs);
-/* This process ends. True: this successor never had a connection to the server, and written data
- * may be lost. Tells the log. */
+/* This process ends. True: this successor never had a connection to the server, or could not take
+ * over, and written data may be lost. Tells the log. */
 bool survivor_loses(const struct fs *fs);
 /* fs has been connected. Makes the tables and the FUSE session, and all that the ledger tells. 0,
  * or -1 with *e set. */

@@ -9,13 +9,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "fs/kernel/service.h"
 #include "fs/kernel/signals.h"
 #include "fs/kernel/thread.h"
 #include "fs/known/fs.h"
 
-static unsigned attempts, failures, stops_after;
+static unsigned attempts, failures, stops_after, alive;
 static int error;
 
 int __real_pthread_create(
@@ -29,26 +31,40 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)
 	return attempts <= failures ? error : __real_pthread_create(t, attr, run, arg);
 }
 
+bool __wrap_sd_notify(const char *fmt, ...);
+
+bool __wrap_sd_notify(const char *fmt, ...)
+{
+	alive += !strcmp(fmt, "WATCHDOG=1");
+	return true;
+}
+
 static void *note_signals(void *arg)
 {
 	pthread_sigmask(SIG_BLOCK, NULL, arg);
 	return NULL;
 }
 
-static int start(bool waits, int allowed, sigset_t *blocked)
+static int start_in(struct fs *fs, int allowed, sigset_t *blocked)
 {
-	struct fs fs = {.waits_for_threads = waits};
 	pthread_t t;
-	int rc = thread_start(&fs, &t, note_signals, blocked, allowed);
+	int rc = thread_start(fs, &t, note_signals, blocked, allowed);
 
 	if (!rc)
 		pthread_join(t, NULL);
 	return rc;
 }
 
+static int start(bool waits, int allowed, sigset_t *blocked)
+{
+	struct fs fs = {.waits_for_threads = waits};
+
+	return start_in(&fs, allowed, blocked);
+}
+
 static int begin(void **state)
 {
-	attempts = failures = stops_after = 0;
+	attempts = failures = stops_after = alive = 0;
 	error = EAGAIN;
 	return 0;
 }
@@ -102,14 +118,48 @@ static void a_signal_ends_the_wait(void **state)
 	assert_int_equal(attempts, 2);
 }
 
+/* The service manager kills a service that shows no sign of life. */
+static void the_service_manager_hears_of_life(void **state)
+{
+	struct service service = {.on = true, .watchdog_ms = 1000};
+	struct fs fs = {.waits_for_threads = true, .service = &service};
+	sigset_t blocked;
+
+	failures = 1;
+	assert_int_equal(start_in(&fs, 0, &blocked), 0);
+	assert_int_equal(alive, 1);
+}
+
+/* The signal of the test before is still there. A successor has written data to make safe. */
+static void a_successor_of_a_killed_daemon_has_the_time_of_an_end(void **state)
+{
+	static const struct options opt = {.grace_s = 0}; /* as long as it takes */
+	struct fs fs = {.opt = &opt, .waits_for_threads = true, .former = (void *)&opt};
+	sigset_t blocked;
+
+	failures = 3;
+	assert_int_equal(start_in(&fs, 0, &blocked), 0);
+	assert_int_equal(attempts, 4);
+	begin(NULL);
+	failures = UINT32_MAX;
+	stops_after = 2; /* the second signal ends all waits */
+	assert_int_equal(start_in(&fs, 0, &blocked), EAGAIN);
+	assert_int_equal(attempts, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(signals_are_for_the_main_thread), TEST(a_mount_that_begins_fails_without),
-		TEST(a_mount_in_use_waits), TEST(no_wait_helps_against_other_errors),
-		TEST(a_signal_ends_the_wait), /* the last one: the signal stays noted */
+		TEST(signals_are_for_the_main_thread),
+		TEST(a_mount_that_begins_fails_without),
+		TEST(a_mount_in_use_waits),
+		TEST(no_wait_helps_against_other_errors),
+		TEST(the_service_manager_hears_of_life),
+		/* the last ones: the signals stay noted */
+		TEST(a_signal_ends_the_wait),
+		TEST(a_successor_of_a_killed_daemon_has_the_time_of_an_end),
 	};
 
 	return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,8 @@ enum plan {
 	PLAN_NO_PROGRAM, /* the same with a file that is no program */
 	PLAN_HANGS,	 /* the same with a program that does nothing */
 	PLAN_STOPPED,	 /* the same with a program that SIGTERM has ended */
+	PLAN_LATE,	 /* another program takes over, after a wait for its process */
+	PLAN_NO_PROCESS, /* the first daemon is killed, and there is no process for a second one */
 };
 
 #define WORD	  'w' /* of the command */
@@ -52,7 +56,41 @@ struct story {
 	unsigned daemons; /* that were started */
 	enum holder_way way[STARTS];
 	bool asked[STARTS]; /* has the command's descriptor */
+	atomic_uint denied; /* processes that there were not */
+	unsigned alive;	    /* signs of life for the service manager meanwhile */
 };
+
+static struct story *denies; /* in the holder, if processes are scarce */
+static unsigned forks;
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+
+pid_t __wrap_fork(void)
+{
+	bool is_first = !forks++;
+
+	if (!denies || is_first || (denies->plan == PLAN_LATE && forks > 6))
+		return __real_fork();
+	atomic_fetch_add(&denies->denied, 1);
+	errno = EAGAIN;
+	return -1;
+}
+
+unsigned __wrap_sd_notify_watchdog_ms(void);
+bool __wrap_sd_notify(const char *fmt, ...);
+
+unsigned __wrap_sd_notify_watchdog_ms(void)
+{
+	return 1000;
+}
+
+bool __wrap_sd_notify(const char *fmt, ...)
+{
+	if (denies)
+		denies->alive += !strcmp(fmt, "WATCHDOG=1");
+	return true;
+}
 
 static struct story *map_story(int fd)
 {
@@ -121,6 +159,10 @@ static void live_with_others(struct story *s, int holder, int pool, unsigned n)
 	if (s->plan == PLAN_NO_PROGRAM && n == 1) {
 		hold(holder, pool);
 		replace(holder, "/dev/null");
+	}
+	if (s->plan == PLAN_NO_PROCESS) {
+		hold(holder, pool);
+		kill(getpid(), SIGKILL);
 	}
 	if (s->plan >= PLAN_REFUSED && n == 1) {
 		hold(holder, pool);
@@ -208,6 +250,26 @@ static int successor(const char *variable)
 
 static struct story last;
 
+/* Ends the holder, which waits for a process, by two signals. Returns its status; a holder that
+ * goes on waiting is killed. */
+static int stop(pid_t pid, struct story *s)
+{
+	int status;
+
+	for (unsigned ms = 0; ms < 30000; ms++) {
+		if (atomic_load(&s->denied) == 2) {
+			kill(pid, SIGTERM);
+			kill(pid, SIGINT);
+		}
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
 /* Returns the status of the holder, and how many daemons there were. */
 static int play(enum plan plan, unsigned *daemons)
 {
@@ -222,14 +284,22 @@ static int play(enum plan plan, unsigned *daemons)
 	if (!pid) {
 		struct daemon d = {.verdict_fd = -1, .auto_unmount_fd = -1};
 		struct err e = {0};
-		unsigned trial_ms = plan == PLAN_HANGS ? 100 : HOLDER_TRIAL_MS;
-		int holder = holder_start(&d, true, "/nonexistent", trial_ms, &e);
+		unsigned trial_ms = plan == PLAN_HANGS	? 100
+				    : plan == PLAN_LATE ? 2000
+							: HOLDER_TRIAL_MS;
+		int holder;
 
+		denies = plan >= PLAN_LATE ? s : NULL;
+		forks = 0;
+		holder = holder_start(&d, true, "/nonexistent", trial_ms, &e);
 		if (holder < 0)
 			_exit(98);
 		live(s, holder, pool, true);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (plan == PLAN_NO_PROCESS)
+		status = stop(pid, s);
+	else
+		assert_int_equal(waitpid(pid, &status, 0), pid);
 	*daemons = s->daemons;
 	last = *s;
 	munmap(s, sizeof(*s));
@@ -381,6 +451,31 @@ static void test_a_signal_to_a_daemon_that_dies_is_not_lost(void **state)
 	assert_int_equal(daemons, 2);
 }
 
+/* The time of the trial begins with the other program. */
+static void test_another_program_may_wait_for_its_process(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_LATE, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 2);
+	assert_int_equal(last.way[1], HOLDER_TRIAL);
+	assert_int_equal(atomic_load(&last.denied), 5);
+}
+
+static void test_a_wait_for_a_process_ends_by_signals(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_NO_PROCESS, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_int_equal(daemons, 1);
+	assert_true(atomic_load(&last.denied) >= 2);
+	assert_true(last.alive >= 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +493,8 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_is_no_program),
 		cmocka_unit_test(test_a_signal_during_a_trial_is_not_lost),
 		cmocka_unit_test(test_a_signal_to_a_daemon_that_dies_is_not_lost),
+		cmocka_unit_test(test_another_program_may_wait_for_its_process),
+		cmocka_unit_test(test_a_wait_for_a_process_ends_by_signals),
 	};
 	const char *variable = getenv(HOLDER_VARIABLE);
 
