@@ -34,8 +34,8 @@ static int start(pthread_t *t, void *(*run)(void *), void *arg, int allowed)
 	return rc;
 }
 
-/* Is this daemon to wait for a thread? The successor of a killed daemon makes written data safe
- * even if a signal ends the mount, so it has the time of an end (survivor_is_wanted()). */
+/* May this daemon wait for a thread? The successor of a killed daemon makes written data safe even
+ * if a signal ends the mount, so the successor has the time of an end (survivor_is_wanted()). */
 static bool may_wait(struct fs *fs)
 {
 	if (!fs->waits_for_threads)

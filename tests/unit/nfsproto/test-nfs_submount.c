@@ -501,8 +501,8 @@ static void a_failure_takes_no_place_for_ever(void **state)
 	assert_int_equal(op.u.lookup.fh.server, 1);
 }
 
-/* A deep submount may have a lower number than the one that refers to it, and its operations count
- * at that one. */
+/* A deep submount may have a lower number than the submount that refers to the deep one. Operations
+ * of the deep submount count at the other. */
 static void the_deepest_submount_ends_first(void **state)
 {
 	struct env *v = *state;
