@@ -36,8 +36,9 @@ struct sample {
 
 static int usage(void)
 {
-	fprintf(stderr, "rnfs: the command line is rnfs stat [--watch[=SECONDS]] [--json | "
-			"--prometheus] [MOUNT]\n");
+	fprintf(stderr,
+		"rnfs: the command line is rnfs stat [--watch[=SECONDS]] [--json] [MOUNT], or "
+		"rnfs stat --prometheus [MOUNT]\n");
 	return 2;
 }
 

@@ -34,7 +34,8 @@
 #define ANY_USER   ((uid_t)-1)
 
 struct options {
-	const char *socket, *list, *ready, *error;
+	const char *socket, *ready, *error;
+	char list[HANDOVER_OPTIONS];
 	uid_t user; /* of the sidecar, or ANY_USER */
 	bool foreground;
 };
@@ -83,6 +84,17 @@ static int parse_user(const char *s, uid_t *user, struct err *e)
 	return 0;
 }
 
+/* A further -o adds to the list. */
+static int add_options(struct options *o, const char *more, struct err *e)
+{
+	size_t len = strlen(o->list);
+
+	if (snprintf(o->list + len, sizeof(o->list) - len, "%s%s", len ? "," : "", more) >=
+		(int)(sizeof(o->list) - len))
+		return err_set(e, ERR_USAGE, "the options are too long");
+	return 0;
+}
+
 /* 0; 1: there is nothing more to do; -1 with *e set. */
 static int parse(struct options *o, struct fuse_mount *m, int argc, char **argv, struct err *e)
 {
@@ -97,7 +109,7 @@ static int parse(struct options *o, struct fuse_mount *m, int argc, char **argv,
 	};
 	int c;
 
-	*o = (struct options){.list = "", .user = geteuid()};
+	*o = (struct options){.user = geteuid()};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "hVfo:", longs, NULL)) != -1) {
 		switch (c) {
@@ -111,7 +123,8 @@ static int parse(struct options *o, struct fuse_mount *m, int argc, char **argv,
 			o->foreground = true;
 			break;
 		case 'o':
-			o->list = optarg;
+			if (add_options(o, optarg, e))
+				return -1;
 			break;
 		case USER:
 			if (parse_user(optarg, &o->user, e))
@@ -142,8 +155,8 @@ static int parse(struct options *o, struct fuse_mount *m, int argc, char **argv,
 			e, ERR_USAGE, "SOCKET, DIRECTORY and FILE have to be absolute paths");
 	if (!strstr(m->source, ":/"))
 		return err_set(e, ERR_USAGE, "\"%.100s\" is not SERVER:/EXPORT", m->source);
-	if (strlen(o->list) >= HANDOVER_OPTIONS || strlen(m->source) >= PATH_MAX)
-		return err_set(e, ERR_USAGE, "the options or the source are too long");
+	if (strlen(m->source) >= PATH_MAX)
+		return err_set(e, ERR_USAGE, "the source is too long");
 	return fuse_mount_options(m, o->list, e);
 }
 

@@ -555,11 +555,11 @@ static const struct opt opts[] = {
 
 	FLAG("sloppy", sloppy, true),
 	SUITS("nosoftreval"), SUITS("intr"), SUITS("cto"), SUITS("resvport"), SUITS("nosharecache"), SUITS("nofsc"),
-	SUITS("acl"), SUITS("notrunkdiscovery"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
+	SUITS("acl"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
 	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus, .want = "none or force"},
 	UNUSED("softreval", NO_ARG), UNUSED("nointr", NO_ARG),
 	UNUSED("nocto", NO_ARG), UNUSED("noresvport", NO_ARG), UNUSED("sharecache", NO_ARG), UNUSED("fsc", MAYBE_ARG),
-	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG),
+	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG),
 	UNUSED("clientaddr", NEED_ARG), UNUSED("namlen", NEED_ARG), UNUSED("bsize", NEED_ARG),
 	UNUSED("posix", NO_ARG), UNUSED("alignwrite", NO_ARG), UNUSED("fatal_neterrors", NEED_ARG),
 
