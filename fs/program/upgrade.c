@@ -23,6 +23,7 @@
 #include "fs/kernel/again.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/request_waits.h"
+#include "fs/kernel/service.h"
 #include "fs/kernel/signals.h"
 #include "fs/kernel/turn.h"
 #include "fs/kernel/worker.h"
@@ -112,8 +113,10 @@ static int become_still(struct fs *fs, uint64_t *paused_at, struct err *e)
 	writeback_sync(fs->writeback);
 	nfs_client_settle(fs->client);
 	pause_for(FIRST_NS);
-	while ((why = pause_once(fs, paused_at)) && clock_ns() < until && !signals_stops())
+	while ((why = pause_once(fs, paused_at)) && clock_ns() < until && !signals_stops()) {
+		service_tick(fs->service); /* a server that does not answer makes this long */
 		pause_for(BETWEEN_NS);
+	}
 	if (!why)
 		return 0;
 	again_begin(fs);
