@@ -5,7 +5,6 @@
  */
 #include "contrib/serve/export/fence.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -43,45 +42,78 @@ static int numbers(const struct obj_table *t, const struct obj *o, uint64_t out[
 
 int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *ids)
 {
-	static const char what[8] = "fence";
-	uint64_t said[4] = {0, htole64(o->id.ino), 0, 0}, sum;
+	struct {
+		char what[8];
+		uint8_t identity[HANDLE_MAX];
+		uint64_t number[2];
+	} said = {.what = "fence"};
+	struct handle_id id = o->id;
+	uint64_t sum;
 	int r;
 
 	ident_suspend();
-	r = numbers(t, o, &said[2]);
+	r = numbers(t, o, said.number);
 	ident_resume();
 	if (r < 0)
 		return r;
-	memcpy(&said[0], what, sizeof(what));
-	sum = handle_siphash(t->key, said, sizeof(said));
+	if (id.kh_len) /* as in handle_id_equal() */
+		id.birth = 0;
+	handle_seal(said.identity, &id, NULL, t->key);
+	sum = handle_siphash(t->key, &said, sizeof(said));
 	ids->uid = 1u << 30 | (sum & 0x3fffffff);
 	ids->gid = 1u << 30 | (sum >> 32 & 0x3fffffff);
 	return 0;
 }
 
-void fence_raise(struct obj *o)
+static void set_fenced(struct obj *o)
 {
+	atomic_store_explicit(&o->fenced_ns, clock_coarse_ns(), memory_order_relaxed);
+}
+
+/* 0, or the error number with which neither o nor the exported directory got a new random number.
+ * *all: the exported directory got the number. The thread has the server's identity. */
+static int new_number(struct obj_table *t, struct obj *o, bool *all)
+{
+	const char *name = attribute();
 	char path[OBJ_PATH_SIZE];
 	uint64_t n = 0;
-	int r = 0;
 
-	atomic_store_explicit(&o->fenced_ns, clock_coarse_ns(), memory_order_relaxed);
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		return errno;
+	if (setxattr(obj_path(o, path), name, &n, sizeof(n), 0) == 0)
+		return 0;
+	/* no right to write the file, or no room for the attribute */
+	*all = o != t->root && fsetxattr(t->root_fd, name, &n, sizeof(n), 0) == 0;
+	return *all ? 0 : errno;
+}
+
+void fence_raise(struct obj_table *t, struct obj *o)
+{
+	bool all = false;
+	int r;
+
+	set_fenced(o);
 	ident_suspend();
-	if (getrandom(&n, sizeof(n), 0) != sizeof(n) ||
-		setxattr(obj_path(o, path), attribute(), &n, sizeof(n), 0) != 0)
-		r = errno;
+	r = new_number(t, o, &all);
 	ident_resume();
+	if (all)
+		set_fenced(t->root);
 	if (r)
 		log_error("a file cannot be fenced: a client that has not given its layout back "
 			  "can go on at the data servers: setxattr of %s: %s",
 			attribute(), strerror(r));
 }
 
-bool fence_is_new(const struct obj *o)
+static bool is_new(const struct obj *o)
 {
 	uint64_t at = atomic_load_explicit(&o->fenced_ns, memory_order_relaxed);
 
 	return at && clock_age(clock_coarse_ns(), at) < NEW_NS;
+}
+
+bool fence_is_new(const struct obj_table *t, const struct obj *o)
+{
+	return is_new(o) || is_new(t->root);
 }
 
 int fence_admit(

@@ -4,8 +4,9 @@
  * fence: the synthetic user and group that may use a file at a data server (RFC 8435 section 2.2).
  *
  * A metadata server (--pnfs) and its data servers (--data-server) share a directory and the key of
- * file handles. The ids of a file follow from the key, the inode number and a random number kept
- * with the file, as an extended attribute. The metadata server tells a client the ids with a
+ * file handles. The ids of a file follow from the key, the file's identity as in its handle
+ * (handle.h), and a random number kept with the file, as an extended attribute. So a later file
+ * with the same inode number has other ids. The metadata server tells a client the ids with a
  * layout. A data server reads or writes the file for no others: the user may write, the group may
  * read. The mode of the file does not count there, since the metadata server has looked at the mode
  * when the client opened the file.
@@ -31,11 +32,12 @@ struct fence_ids {
 };
 /* The ids of o now. 0 or -errno. */
 int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *ids);
-/* Gives o, or (the exported directory) all files, new ids. The log tells of a failure. For any
- * identity of the thread. */
-void fence_raise(struct obj *o);
-/* Has this server fenced o a moment ago? Then clients may report that data servers refuse them. */
-bool fence_is_new(const struct obj *o);
+/* Gives o, or (the exported directory) all files, new ids. If o cannot have the attribute, all
+ * files get new ids. The log tells of a failure. For any identity of the thread. */
+void fence_raise(struct obj_table *t, struct obj *o);
+/* Has this server fenced o, or all files, a moment ago? Then clients may report that data servers
+ * refuse them. */
+bool fence_is_new(const struct obj_table *t, const struct obj *o);
 /* At a data server: may the caller cred read o, or (write) change its data? 0: from now on the
  * thread acts as o's owner, so that quotas count. -EACCES, or another -errno. */
 int fence_admit(

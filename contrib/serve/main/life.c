@@ -198,7 +198,7 @@ static void fence_root(struct serve *sv)
 {
 	struct obj *root = obj_root(sv->objs);
 
-	fence_raise(root);
+	fence_raise(sv->objs, root);
 	obj_unref(sv->objs, root);
 }
 

@@ -63,7 +63,7 @@ void client_drop_states(struct state *s, struct client *c)
 				LIST_REMOVE(st, obj_link);
 			mutex_unlock(&o->lock);
 			if (st->kind == ST_LAYOUT && !s->ending) /* the next run fences all */
-				fence_raise(o);
+				fence_raise(s->objs, o);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);
 			st_put(s, st); /* the table's reference */

@@ -282,7 +282,7 @@ static void take_away(struct state *s, struct st *st)
 	laid_out = laid_out_locked(st->obj, c);
 	mutex_unlock(&st->obj->lock);
 	if (laid_out)
-		fence_raise(st->obj);
+		fence_raise(s->objs, st->obj);
 	mutex_lock(&st->obj->lock);
 	mutex_lock(&c->lock);
 	mine = !st->closed && !st->revoked;

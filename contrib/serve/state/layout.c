@@ -262,7 +262,7 @@ uint32_t layout_return(struct state *s, struct client *c, struct obj *o,
 		 atomic_exchange(&st->layout.doubted, false);
 	mutex_unlock(&o->lock);
 	if (fences)
-		fence_raise(o);
+		fence_raise(s->objs, o);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);
@@ -280,7 +280,7 @@ static bool end_and_put(struct state *s, struct st *st)
 	mine = end_locked(s, st);
 	mutex_unlock(&o->lock);
 	if (mine && atomic_load(&st->layout.doubted))
-		fence_raise(o);
+		fence_raise(s->objs, o);
 	if (mine)
 		st_put(s, st); /* the table's */
 	st_put(s, st);
@@ -320,7 +320,7 @@ void layout_closed(struct state *s, struct client *c, struct obj *o)
 		st = NULL;
 	mutex_unlock(&o->lock);
 	if (st && atomic_load(&st->layout.doubted))
-		fence_raise(o);
+		fence_raise(s->objs, o);
 	st_put(s, st); /* the table's */
 }
 
@@ -439,7 +439,7 @@ static void tick_one(struct state *s, struct st *st)
 		return;
 	}
 	snprintf(who, sizeof(who), "%s", st->client->who);
-	fence_raise(st->obj);
+	fence_raise(s->objs, st->obj);
 	if (end_and_put(s, st))
 		log_warn("client %s has not given a layout back within the lease time: the layout "
 			 "ends, and the file is fenced",

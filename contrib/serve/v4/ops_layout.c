@@ -94,7 +94,7 @@ static bool is_servers_fault(const struct compound *c, uint32_t status)
 	case NFS4ERR_GRACE:
 		return false;
 	case NFS4ERR_ACCESS:
-		return !c->cur || !fence_is_new(c->cur);
+		return !c->cur || !fence_is_new(c->sv->objs, c->cur);
 	case NFS4ERR_STALE:
 		return !c->cur || !is_removed(c->cur);
 	default:

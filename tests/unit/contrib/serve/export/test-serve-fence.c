@@ -18,6 +18,7 @@
 
 #include "contrib/serve/export/fence.h"
 #include "contrib/serve/export/ident.h"
+#include "contrib/serve/export/obj_table.h"
 #include "contrib/serve/ops/xattr.h"
 #include "tests/unit/contrib/serve/v3/serve-v3.h"
 
@@ -135,19 +136,19 @@ static void a_fence_is_seen_by_the_data_server(void **state)
 
 	take_ids(&s, true, true);
 	assert_int_equal(try_write(&s), NFS3_OK);
-	assert_false(fence_is_new(s.f));
-	fence_raise(s.f);
+	assert_false(fence_is_new(s.meta, s.f));
+	fence_raise(s.meta, s.f);
 	if (!has_attributes(&s)) {
 		site_end(&s);
 		skip();
 	}
-	assert_true(fence_is_new(s.f));
+	assert_true(fence_is_new(s.meta, s.f));
 	assert_int_equal(try_write(&s), NFS3ERR_ACCES);
 	assert_int_equal(try_read(&s), NFS3ERR_ACCES);
 	assert_int_equal(try_commit(&s), NFS3ERR_ACCES);
 	take_ids(&s, true, true); /* a new layout */
 	assert_int_equal(try_write(&s), NFS3_OK);
-	fence_raise(s.f); /* and another time */
+	fence_raise(s.meta, s.f); /* and another time */
 	assert_int_equal(try_write(&s), NFS3ERR_ACCES);
 	site_end(&s);
 }
@@ -161,7 +162,7 @@ static void the_directory_fences_all_files(void **state)
 
 	assert_int_equal(fence_ids(s.meta, s.f, &before), 0);
 	take_ids(&s, true, true);
-	fence_raise(root);
+	fence_raise(s.meta, root);
 	obj_unref(s.meta, root);
 	assert_int_equal(fence_ids(s.meta, s.f, &now), 0);
 	if (has_attributes(&s)) {
@@ -185,6 +186,64 @@ static void two_files_have_different_ids(void **state)
 	assert_int_equal(fence_ids(s.meta, root, &d), 0);
 	assert_true(f.uid != d.uid && f.gid != d.gid && f.uid != f.gid);
 	obj_unref(s.meta, root);
+	site_end(&s);
+}
+
+/* The number of a removed file's inode is used again: a holder of the old file's layout, who knows
+ * the old ids, has no right to the new file. */
+static void a_later_file_of_the_same_number_has_other_ids(void **state)
+{
+	struct site s = site_of(*state);
+	struct handle_id id = s.f->id;
+	struct fence_ids f, later;
+
+	assert_int_equal(fence_ids(s.meta, s.f, &f), 0);
+	if (s.f->id.kh_len)
+		s.f->id.kh[s.f->id.kh_len - 1] ^= 1;
+	else
+		s.f->id.birth++;
+	assert_int_equal(fence_ids(s.meta, s.f, &later), 0);
+	assert_true(f.uid != later.uid && f.gid != later.gid);
+	s.f->id = id;
+	s.f->id.dev++; /* a file of another file system */
+	assert_int_equal(fence_ids(s.meta, s.f, &later), 0);
+	assert_true(f.uid != later.uid && f.gid != later.gid);
+	s.f->id = id;
+	assert_int_equal(fence_ids(s.meta, s.f, &later), 0);
+	assert_true(f.uid == later.uid && f.gid == later.gid);
+	site_end(&s);
+}
+
+static bool no_room;
+int __real_setxattr(const char *path, const char *name, const void *v, size_t n, int flags);
+int __wrap_setxattr(const char *path, const char *name, const void *v, size_t n, int flags);
+int __wrap_setxattr(const char *path, const char *name, const void *v, size_t n, int flags)
+{
+	if (!no_room)
+		return __real_setxattr(path, name, v, n, flags);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* The disk is full, or the server is not root and may not write the file. */
+static void a_file_without_room_is_fenced_with_all_files(void **state)
+{
+	struct site s = site_of(*state);
+
+	if (!has_attributes(&s)) {
+		site_end(&s);
+		skip();
+	}
+	take_ids(&s, true, true);
+	assert_int_equal(try_write(&s), NFS3_OK);
+	no_room = true;
+	fence_raise(s.meta, s.f);
+	no_room = false;
+	assert_int_equal(try_write(&s), NFS3ERR_ACCES);
+	assert_int_equal(try_read(&s), NFS3ERR_ACCES);
+	assert_true(fence_is_new(s.meta, s.meta->root)); /* other files' clients are refused, too */
+	take_ids(&s, true, true);
+	assert_int_equal(try_write(&s), NFS3_OK);
 	site_end(&s);
 }
 
@@ -297,7 +356,7 @@ static void the_owner_is_who_writes(void **state)
 	assert_int_equal(ident_uid(), 1000);
 	take_ids(&s, false, false);
 	assert_int_equal(try_write(&s), NFS3ERR_ACCES);
-	fence_raise(s.f); /* by a thread that acts for a caller */
+	fence_raise(s.meta, s.f); /* by a thread that acts for a caller */
 	take_ids(&s, true, true);
 	assert_int_equal(try_write(&s), NFS3_OK);
 	s.e->uid = s.e->gid = 0;
@@ -311,6 +370,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_user_writes_and_the_group_reads), TEST(a_fence_is_seen_by_the_data_server),
 		TEST(the_directory_fences_all_files), TEST(two_files_have_different_ids),
+		TEST(a_later_file_of_the_same_number_has_other_ids),
+		TEST(a_file_without_room_is_fenced_with_all_files),
 		TEST(a_data_server_does_nothing_else), TEST(nfsv4_has_the_same_fence),
 		TEST(a_data_server_says_so), TEST(the_number_is_no_attribute_of_users),
 		TEST(the_owner_is_who_writes), /* last: identities are switched from then on */

@@ -283,7 +283,7 @@ static void a_refusal_behind_a_fence_is_no_failure(void **state)
 	sid = f->open;
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
 	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
-	fence_raise(o);
+	fence_raise(f->e.sv.objs, o);
 	obj_unref(f->e.sv.objs, o);
 	assert_int_equal(report(f, &sid, first, NFS4ERR_ACCESS), NFS4_OK);
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
