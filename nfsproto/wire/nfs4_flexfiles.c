@@ -238,10 +238,12 @@ int nfs4_get_ff_return(const struct nfs4_opaque *body, struct nfs4_ff_return *r)
 	uint32_t n;
 
 	r->nerrors = r->nstats = 0;
+	r->more_errors = false;
 	if (body->len == 0)
 		return 0;
 	xdr_in_init(&x, body->data, body->len);
 	n = xdr_get_count(&x, NFS4_FF_REPORTS_MAX, IOERR_MIN);
+	r->more_errors = n > NFS4_FF_ERRORS_KEPT;
 	while (n-- > 0 && nfs4_get_layouterror_args(&x, &e) == 0)
 		if (r->nerrors < NFS4_FF_ERRORS_KEPT)
 			r->error[r->nerrors++] = e;

@@ -17,7 +17,7 @@
 #define NFS4_FF_STRIPES_MAX  256
 #define NFS4_FF_VERSIONS_MAX 8	 /* of NFS, at one device; and so file handles */
 #define NFS4_FF_REPORTS_MAX  256 /* reports accepted in a LAYOUTRETURN */
-#define NFS4_FF_ERRORS_KEPT  8
+#define NFS4_FF_ERRORS_KEPT  32	 /* the Linux kernel sends 20 at most */
 #define NFS4_FF_STATS_KEPT   4
 
 /* ff_layout4, the head: nmirrors mirrors of nstripes data servers each */
@@ -101,6 +101,7 @@ struct nfs4_ff_iostats {
  * (at most NFS4_FF_REPORTS_MAX) are checked and not kept. */
 struct nfs4_ff_return {
 	uint32_t nerrors;
+	bool more_errors; /* get: some were not kept */
 	struct nfs4_layouterror_args error[NFS4_FF_ERRORS_KEPT];
 	uint32_t nstats;
 	struct nfs4_ff_iostats stats[NFS4_FF_STATS_KEPT];

@@ -278,6 +278,7 @@ int nfs4_get_layouterror_args(struct xdr_in *x, struct nfs4_layouterror_args *a)
 	nfs4_get_stateid(x, &a->stateid);
 	a->n = 0;
 	n = xdr_get_count(x, NFS4_DEVICE_ERRORS_MAX, NFS4_DEVICEID_SIZE + 8);
+	a->more = n > NFS4_DEVICE_ERRORS_KEPT;
 	while (n-- > 0) {
 		nfs4_get_deviceid(x, &e.device);
 		e.status = xdr_get_u32(x);

@@ -126,6 +126,7 @@ struct nfs4_layouterror_args { /* flexfiles' ff_ioerr4 has the same form */
 	 * and not kept. */
 	uint32_t n;
 	struct nfs4_device_error error[NFS4_DEVICE_ERRORS_KEPT];
+	bool more; /* get: some were not kept */
 };
 void nfs4_put_layouterror_args(struct xdr_out *x, const struct nfs4_layouterror_args *a);
 int nfs4_get_layouterror_args(struct xdr_in *x, struct nfs4_layouterror_args *a);

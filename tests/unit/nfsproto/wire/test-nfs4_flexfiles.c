@@ -248,8 +248,8 @@ static void surplus_reports_are_checked_and_dropped(void **state)
 	struct xdr_out x;
 
 	xdr_out_init(&x, buf, sizeof(buf));
-	xdr_put_u32(&x, 20);
-	for (unsigned i = 0; i < 20; i++)
+	xdr_put_u32(&x, 40);
+	for (unsigned i = 0; i < 40; i++)
 		xdr_put_fixed(&x, one, vec_bytes(IOERR_HEX, one, sizeof(one)));
 	xdr_put_u32(&x, 20);
 	for (unsigned i = 0; i < 20; i++)
@@ -257,6 +257,7 @@ static void surplus_reports_are_checked_and_dropped(void **state)
 	body = (struct nfs4_opaque){buf, (uint32_t)x.len};
 	assert_int_equal(nfs4_get_ff_return(&body, &r), 0);
 	assert_int_equal(r.nerrors, NFS4_FF_ERRORS_KEPT);
+	assert_true(r.more_errors);
 	assert_int_equal(r.nstats, NFS4_FF_STATS_KEPT);
 }
 
