@@ -63,7 +63,13 @@ struct obj {
 	uint64_t undelegated_ns GUARDED_BY(lock); /* until then no delegation is given */
 
 	_Atomic uint64_t fenced_ns; /* when this server fenced it last (fence.h); 0: never */
-	uint64_t unlaid_ns GUARDED_BY(lock); /* until then no layout is given (state/layout.h) */
+
+	/* of layouts (state/layout.h) */
+	unsigned rights_changing GUARDED_BY(lock); /* meanwhile no layout is given */
+	uint64_t unlaid_ns GUARDED_BY(lock);	   /* until then no layout is given */
+	/* until then no layout is to be asked for: a change of rights waits */
+	uint64_t wanted_ns GUARDED_BY(lock);
+	_Atomic uint64_t write_here_ns; /* until then no layout to write is given */
 
 	/* stable.c's, guarded by stable.c's lock */
 	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */

@@ -33,43 +33,60 @@ void client_remove_locked(struct state *s, struct client *c) REQUIRES(s->lock)
 	}
 }
 
+/* Ends st. */
+static void drop(struct state *s, struct client *c, struct st *st)
+{
+	struct obj *o = st->obj;
+
+	mutex_lock(&o->lock);
+	if (!st_remove(c, st)) {
+		mutex_unlock(&o->lock);
+		return;
+	}
+	ranges_drop_locked(st);
+	if (st->kind == ST_DELEG && !st->revoked)
+		deleg_end_locked(s, st);
+	else if (st->kind == ST_LAYOUT)
+		layout_end_locked(s, st);
+	else if (st->kind != ST_DELEG)
+		LIST_REMOVE(st, obj_link);
+	mutex_unlock(&o->lock);
+	if (st->kind == ST_LOCK)
+		waiter_released(s, o);
+	st_put(s, st); /* the table's reference */
+}
+
+/* A reference to c's state at place i of the table, if there is one. False: i is behind the end. */
+static bool state_at(struct client *c, uint32_t i, struct st **out)
+{
+	bool within;
+
+	mutex_lock(&c->lock);
+	within = i < c->ntab;
+	*out = within ? c->tab[i] : NULL;
+	if (*out)
+		st_ref(*out);
+	mutex_unlock(&c->lock);
+	return within;
+}
+
 void client_drop_states(struct state *s, struct client *c)
 {
-	waiter_forget(s, c);
-	for (uint32_t i = 0;; i++) {
-		struct obj *o;
-		struct st *st;
+	struct st *st;
 
-		mutex_lock(&c->lock);
-		if (i >= c->ntab) {
-			mutex_unlock(&c->lock);
-			return;
+	waiter_forget(s, c);
+	/* first, so that no other client gets a lock while data servers still take c's WRITEs */
+	for (uint32_t i = 0; state_at(c, i, &st); i++) {
+		if (st && st->kind == ST_LAYOUT) {
+			drop(s, c, st);
+			if (!s->ending) /* the next run fences all */
+				fence_raise(s->objs, st->obj);
 		}
-		st = c->tab[i];
+		st_put(s, st);
+	}
+	for (uint32_t i = 0; state_at(c, i, &st); i++) {
 		if (st)
-			st->refs++;
-		mutex_unlock(&c->lock);
-		if (!st)
-			continue;
-		o = st->obj;
-		mutex_lock(&o->lock);
-		if (st_remove(c, st)) {
-			ranges_drop_locked(st);
-			if (st->kind == ST_DELEG && !st->revoked)
-				deleg_end_locked(s, st);
-			else if (st->kind == ST_LAYOUT)
-				layout_end_locked(s, st);
-			else if (st->kind != ST_DELEG)
-				LIST_REMOVE(st, obj_link);
-			mutex_unlock(&o->lock);
-			if (st->kind == ST_LAYOUT && !s->ending) /* the next run fences all */
-				fence_raise(s->objs, o);
-			if (st->kind == ST_LOCK)
-				waiter_released(s, o);
-			st_put(s, st); /* the table's reference */
-		} else {
-			mutex_unlock(&o->lock);
-		}
+			drop(s, c, st);
 		st_put(s, st);
 	}
 }

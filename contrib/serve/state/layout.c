@@ -19,6 +19,7 @@
 #define REFUSED_NS  (NSEC_PER_SEC / 2)	/* and after one that the client refused */
 #define PEACE_NS    (2 * NSEC_PER_SEC)	/* after a recall there is no layout for so long */
 #define REFERRED_NS (60 * NSEC_PER_SEC) /* the answer to its LAYOUTGET may be late for so long */
+#define HERE_NS	    (10 * NSEC_PER_SEC) /* no layout to write behind a refused WRITE */
 #define AT_ONCE	    64u
 
 struct layouts *layouts_new(void)
@@ -126,6 +127,28 @@ void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_state
 	mutex_unlock(&c->lock);
 }
 
+void layout_settle(struct state *s, struct client *c, struct obj *o)
+{
+	bool doubted = false;
+	struct st *st;
+
+	if (atomic_load_explicit(&s->layouts->n, memory_order_relaxed) == 0)
+		return;
+	mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_LAYOUT && st->client == c)
+			doubted |= atomic_exchange(&st->layout.doubted, false);
+	mutex_unlock(&o->lock);
+	if (doubted)
+		fence_raise(s->objs, o);
+}
+
+void layout_write_here(struct client *c, struct obj *o, const struct nfs4_stateid *sid)
+{
+	if (layout_check(c, o, sid, LAYOUTIOMODE4_RW) == NFS4_OK)
+		atomic_store(&o->write_here_ns, clock_coarse_ns() + HERE_NS);
+}
+
 /* --- beginning and end ------------------------------------------------------------------------ */
 
 /* May sid stand for a request for a layout of o? */
@@ -160,25 +183,52 @@ static struct st *look_locked(struct obj *o, const struct client *c, uint32_t ac
 	return layout;
 }
 
-static uint32_t add_locked(struct state *s, struct client *c, struct obj *o,
-	const struct layout_ask *ask, struct st **out) REQUIRES(o->lock)
+/* Layouts leave a half of c's table to opens and locks, for which there is no other way. */
+static bool is_crowded(struct client *c)
 {
-	struct st *st = st_alloc(c, ask->by, obj_ref(s->objs, o), ST_LAYOUT, "", 0);
+	bool crowded;
+
+	mutex_lock(&c->lock);
+	crowded = c->nused >= STATE_MAX_OPENS / 2;
+	mutex_unlock(&c->lock);
+	return crowded;
+}
+
+static uint32_t add_locked(struct state *s, struct client *c, struct obj *o,
+	const struct layout_ask *ask, struct st **out, struct nfs4_stateid *sid) REQUIRES(o->lock)
+{
+	struct st *st;
 	uint32_t status;
 
+	if (is_crowded(c))
+		return NFS4ERR_LAYOUTUNAVAILABLE;
+	st = st_alloc(c, ask->by, obj_ref(s->objs, o), ST_LAYOUT, "", 0);
 	if (!st) {
 		obj_unref(s->objs, o); /* not the last reference: the caller has one */
-		return NFS4ERR_DELAY;
+		return NFS4ERR_LAYOUTUNAVAILABLE;
 	}
 	status = st_insert(c, st);
 	if (status != NFS4_OK) {
 		st_put(s, st);
-		return status;
+		/* the client need not wait: I/O goes through this server */
+		return status == NFS4ERR_DELAY ? (uint32_t)NFS4ERR_LAYOUTUNAVAILABLE : status;
 	}
 	LIST_INSERT_HEAD(&o->states, st, obj_link);
 	atomic_fetch_add_explicit(&s->layouts->n, 1, memory_order_relaxed);
 	*out = st;
+	*sid = st->sid;
 	return NFS4_OK;
+}
+
+/* NFS4_OK, or why there is no layout of o for now. */
+static uint32_t check_time_locked(const struct obj *o, bool writes) REQUIRES(o->lock)
+{
+	uint64_t now = clock_coarse_ns();
+
+	if (now < o->wanted_ns || (writes && now < atomic_load(&o->write_here_ns)))
+		return NFS4ERR_LAYOUTUNAVAILABLE;
+	return o->rights_changing || now < o->unlaid_ns ? (uint32_t)NFS4ERR_LAYOUTTRYLATER
+							: NFS4_OK;
 }
 
 uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const struct layout_ask *ask,
@@ -197,12 +247,12 @@ uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const stru
 		status = NFS4ERR_OPENMODE;
 	else if (st && st->layout.recalled_ns)
 		status = NFS4ERR_RECALLCONFLICT;
-	else if (clock_coarse_ns() < o->unlaid_ns)
-		status = NFS4ERR_LAYOUTTRYLATER;
-	else if (st)
+	else
+		status = check_time_locked(o, writes);
+	if (status == NFS4_OK && st)
 		st_bump_locked(st, out);
-	else if ((status = add_locked(s, c, o, ask, &st)) == NFS4_OK)
-		*out = st->sid;
+	else if (status == NFS4_OK)
+		status = add_locked(s, c, o, ask, &st, out);
 	if (status == NFS4_OK) {
 		st->layout.modes |= bits_of(ask->iomode);
 		st->layout.given = ask->call;

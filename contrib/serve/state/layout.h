@@ -60,7 +60,9 @@ struct layout_ask {
 };
 /* LAYOUTGET: gives c the iomode on o, and the layout's stateid in *out. NFS4_OK;
  * NFS4ERR_OPENMODE: c has no open with that access; NFS4ERR_RECALLCONFLICT,
- * NFS4ERR_LAYOUTTRYLATER: a recall is under way or was a moment ago; or a status of the stateid. */
+ * NFS4ERR_LAYOUTTRYLATER: a recall is under way or was a moment ago; NFS4ERR_LAYOUTUNAVAILABLE: a
+ * change of rights waits (layout_use.h), c's table of states is half full, or see
+ * layout_write_here(); or a status of the stateid. */
 uint32_t layout_get(struct state *s, struct client *c, struct obj *o, const struct layout_ask *ask,
 	struct nfs4_stateid *out);
 /* Is sid c's layout of o, with the iomode? For any seqid that was given out. A status. */
@@ -69,6 +71,13 @@ uint32_t layout_check(
 /* c has told of a WRITE by the layout sid that had no answer, and that a data server may execute
  * late. The file is fenced when c's right to write there ends, or a part of it. */
 void layout_doubt(struct client *c, const struct obj *o, const struct nfs4_stateid *sid);
+/* c is about to give up a right to o that keeps other clients away (an open, a lock, a delegation).
+ * Fences o now if c's layout is doubted. */
+void layout_settle(struct state *s, struct client *c, struct obj *o);
+/* c has told of a WRITE by the layout sid that a data server refused as every server would (no
+ * room, ...). For a moment no client gets a layout to write o: a WRITE through this server tells
+ * the program of the error. */
+void layout_write_here(struct client *c, struct obj *o, const struct nfs4_stateid *sid);
 /* LAYOUTRETURN of the iomode (also LAYOUTIOMODE4_ANY). all: of the whole file; otherwise the layout
  * stays. *left: the client still has a layout of o, and *out is its stateid. A status. */
 uint32_t layout_return(struct state *s, struct client *c, struct obj *o,

@@ -7,7 +7,8 @@
  * A data server that one client reports as failing is not offered to this client for AVOID_NS. The
  * report changes nothing for other clients, which may well reach the data server. If a WRITE had no
  * answer, the file is fenced when the layout comes back, so no data server executes that WRITE
- * later.
+ * later. If a data server has refused a WRITE for want of room or right, clients write the file
+ * through this server for a moment: a program learns of the error only so.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -80,16 +81,21 @@ static bool is_removed(const struct obj *o)
 	return obj_stat(o, &st) == 0 && st.stx_nlink == 0;
 }
 
+/* Would every server refuse a WRITE so? */
+static bool is_everywhere(uint32_t status)
+{
+	return status == NFS4ERR_NOSPC || status == NFS4ERR_DQUOT || status == NFS4ERR_FBIG ||
+	       status == NFS4ERR_ROFS;
+}
+
 /* Would another data server give another answer? A data server refuses access to a file that was
  * fenced after the layout was given, and does not find a removed one. */
 static bool is_servers_fault(const struct compound *c, uint32_t status)
 {
+	if (is_everywhere(status))
+		return false;
 	switch (status) {
 	case NFS4_OK:
-	case NFS4ERR_NOSPC:
-	case NFS4ERR_DQUOT:
-	case NFS4ERR_FBIG:
-	case NFS4ERR_ROFS:
 	case NFS4ERR_DELAY:
 	case NFS4ERR_GRACE:
 		return false;
@@ -184,11 +190,12 @@ static uint32_t make_body(struct compound *c, bool writes, struct xdr_out *x)
 	struct nfs_fh fh;
 	int r = obj_stat(c->cur, &st);
 
-	if (r == 0)
-		r = fence_ids(c->sv->objs, c->cur, &ids);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	if (st.stx_nlink == 0) /* data servers may not find the file any more */
+		return NFS4ERR_LAYOUTUNAVAILABLE;
+	/* a server that is not root may not read the attribute of each file */
+	if (fence_ids(c->sv->objs, c->cur, &ids) < 0)
 		return NFS4ERR_LAYOUTUNAVAILABLE;
 	/* a WRITE by another user than the owner must take these bits away */
 	if (writes && st.stx_mode & (S_ISUID | S_ISGID))
@@ -224,6 +231,10 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 	current_stateid(c, &ask.sid);
 	ask.call = (struct nfs4_referring_call){c->session->id, c->slot_seq, c->slotid};
 	status = layout_get(&c->sv->state, c->client, c->cur, &ask, &r.stateid);
+	if (status == NFS4ERR_LAYOUTTRYLATER) { /* the one error with a result */
+		nfs4_put_layoutget_res(c->out, status, &r);
+		c->put = true;
+	}
 	if (status != NFS4_OK)
 		return status;
 	r.layout[0] = (struct nfs4_layout){.length = NFS4_LENGTH_EOF,
@@ -237,14 +248,31 @@ uint32_t op_layoutget(struct compound *c, const struct nfs4_args *args)
 
 /* --- LAYOUTRETURN, LAYOUTCOMMIT --------------------------------------------------------------- */
 
-/* Has a WRITE had no answer? Then a data server may still execute the WRITE, and so undo a later
- * one that goes through this server (RFC 8435 section 2.2, RFC 7862 section 15.6.4). */
-static bool may_come_late(const struct nfs4_layouterror_args *a)
+/* The errors of WRITE and COMMIT in a client's reports of one layout. */
+struct told {
+	/* A WRITE had no answer. Then a data server may still execute the WRITE, and so undo a
+	 * later one through this server (RFC 8435 section 2.2, RFC 7862 section 15.6.4). */
+	bool late;
+	bool refused; /* as every server would */
+};
+
+static void look_at(struct told *t, const struct nfs4_layouterror_args *a)
 {
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->error[i].status == NFS4ERR_NXIO && a->error[i].op != OP_READ)
-			return true;
-	return false;
+	t->late |= a->more; /* one of the others, perhaps */
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (a->error[i].op == OP_READ)
+			continue;
+		t->late |= a->error[i].status == NFS4ERR_NXIO;
+		t->refused |= is_everywhere(a->error[i].status);
+	}
+}
+
+static void act_on(const struct told *t, struct compound *c, const struct nfs4_stateid *sid)
+{
+	if (t->late)
+		layout_doubt(c->client, c->cur, sid);
+	if (t->refused)
+		layout_write_here(c->client, c->cur, sid);
 }
 
 static uint32_t return_file(
@@ -253,7 +281,7 @@ static uint32_t return_file(
 	bool all = a->offset == 0 && a->length == NFS4_LENGTH_EOF;
 	struct nfs4_stateid sid = a->stateid;
 	struct nfs4_ff_return report;
-	bool late = false;
+	struct told told = {false};
 	uint32_t status;
 
 	if (!c->cur)
@@ -262,15 +290,15 @@ static uint32_t return_file(
 		return NFS4ERR_BADXDR;
 	for (uint32_t i = 0; i < report.nerrors; i++) {
 		take_errors(c, &report.error[i], true);
-		late |= may_come_late(&report.error[i]);
+		look_at(&told, &report.error[i]);
 	}
+	told.late |= report.more_errors;
 	for (uint32_t i = 0; i < report.nstats; i++)
 		take_counts(c, &report.stats[i].device, true);
 	if (a->reclaim)
 		return NFS4_OK;
 	current_stateid(c, &sid);
-	if (late)
-		layout_doubt(c->client, c->cur, &sid);
+	act_on(&told, c, &sid);
 	status = layout_return(
 		&c->sv->state, c->client, c->cur, &sid, a->iomode, all, &r->left, &r->stateid);
 	if (r->left)
@@ -333,6 +361,7 @@ uint32_t op_layouterror(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_layouterror_args *a = &args->u.layouterror;
 	struct nfs4_stateid sid = a->stateid;
+	struct told told = {false};
 	uint32_t status;
 
 	if (!c->sv->devices)
@@ -342,8 +371,8 @@ uint32_t op_layouterror(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	take_errors(c, a, false);
-	if (may_come_late(a))
-		layout_doubt(c->client, c->cur, &sid);
+	look_at(&told, a);
+	act_on(&told, c, &sid);
 	nfs4_put_op_res(c->out, OP_LAYOUTERROR, NFS4_OK);
 	return NFS4_OK;
 }

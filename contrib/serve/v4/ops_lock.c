@@ -7,6 +7,7 @@
 
 #include "contrib/serve/ops/entry.h"
 #include "contrib/serve/state/client.h"
+#include "contrib/serve/state/layout.h"
 #include "contrib/serve/state/lock.h"
 #include "contrib/serve/v4/ops.h"
 
@@ -62,6 +63,7 @@ uint32_t op_locku(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	current_stateid(c, &a.stateid);
+	layout_settle(&c->sv->state, c->client, c->cur);
 	status = lock_clear(&c->sv->state, c->client, c->cur, &a, &res.stateid);
 	if (status != NFS4_OK)
 		return status;

@@ -297,6 +297,7 @@ uint32_t op_close(struct compound *c, const struct nfs4_args *a)
 	uint32_t status;
 
 	current_stateid(c, &sid);
+	layout_settle(&c->sv->state, c->client, c->cur);
 	status = st_close(&c->sv->state, c->client, c->cur, &sid, &res.stateid);
 	if (status != NFS4_OK)
 		return status;
@@ -329,6 +330,7 @@ uint32_t op_delegreturn(struct compound *c, const struct nfs4_args *a)
 	uint32_t status;
 
 	current_stateid(c, &sid);
+	layout_settle(&c->sv->state, c->client, c->cur);
 	status = deleg_return(&c->sv->state, c->client, c->cur, &sid);
 	if (status == NFS4_OK) {
 		layout_closed(&c->sv->state, c->client, c->cur);

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include "contrib/serve/v4/cb.h"
 #include "tests/unit/contrib/serve/state/serve-layouts.h"
@@ -118,10 +120,6 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
 	sid = f->open;
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
-	/* what any other data server would answer, too */
-	assert_int_equal(report(f, &sid, first, NFS4ERR_NOSPC), NFS4_OK);
-	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
-	assert_int_equal(now, first);
 	assert_int_equal(report(f, &sid, first, NFS4ERR_NXIO), NFS4_OK);
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
 	assert_int_equal(now, 1 - first);
@@ -138,6 +136,81 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	two_later_ns += 61 * NSEC_PER_SEC;
 	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
 	assert_int_equal(now, first);
+}
+
+/* What any other data server would answer, too: the client must learn of it here. */
+static void a_file_without_room_is_written_here(void **state)
+{
+	static const uint32_t cases[] = {NFS4ERR_NOSPC, NFS4ERR_DQUOT, NFS4ERR_FBIG, NFS4ERR_ROFS};
+	struct two *f = *state;
+	struct nfs4_ff_return r = {.nerrors = 1};
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid;
+	int first, now;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sid = f->open;
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &first), NFS4_OK);
+		assert_int_equal(report(f, &sid, first, cases[i]), NFS4_OK);
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_READ, &now), NFS4_OK);
+		assert_int_equal(now, first);
+		two_later_ns += 11 * NSEC_PER_SEC;
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, &now), NFS4_OK);
+		assert_int_equal(now, first);
+		r.error[0] = error_of(first, cases[i]); /* said at the layout's return */
+		assert_int_equal(
+			give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+		sid = f->open;
+		assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+		two_later_ns += 11 * NSEC_PER_SEC;
+	}
+}
+
+/* Data servers refuse a READ for other reasons, and a client without a layout has no say. */
+static void only_a_holders_write_counts(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_ff_return r = {.nerrors = 1, .error[0] = error_of(0, NFS4ERR_NOSPC)};
+	struct nfs4_layoutreturn_res res;
+	struct nfs4_stateid sid = laid_out(f, false), bad = sid;
+
+	bad.other[0]++;
+	assert_int_equal(give_with(f, &bad, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	r.error[0].error[0].op = OP_READ;
+	assert_int_equal(give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+}
+
+static bool unreadable;
+ssize_t __real_getxattr(const char *path, const char *name, void *v, size_t n);
+ssize_t __wrap_getxattr(const char *path, const char *name, void *v, size_t n);
+ssize_t __wrap_getxattr(const char *path, const char *name, void *v, size_t n)
+{
+	if (!unreadable)
+		return __real_getxattr(path, name, v, n);
+	errno = EACCES;
+	return -1;
+}
+
+/* A server that is not root cannot read the number of a file of mode 0200. */
+static void a_file_with_an_unreadable_number_is_written_here(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	unreadable = true;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+	unreadable = false;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
 }
 
 static uint64_t reports(struct two *f, int device, bool errors)
@@ -313,7 +386,6 @@ static void a_write_without_an_answer_is_fenced(void **state)
 		bool fences;
 	} cases[] = {
 		{NFS4ERR_NXIO, OP_READ, false},
-		{NFS4ERR_NOSPC, OP_WRITE, false},
 		{NFS4ERR_IO, OP_WRITE, false},
 		{NFS4ERR_NXIO, OP_WRITE, true},
 		{NFS4ERR_NXIO, OP_COMMIT, true},
@@ -338,6 +410,45 @@ static void a_write_without_an_answer_is_fenced(void **state)
 		assert_int_equal(
 			give_with(f, &sid, LAYOUTIOMODE4_ANY, NFS4_LENGTH_EOF, &r, &res), NFS4_OK);
 		assert_int_equal(fence_user(f) != user, cases[i].fences);
+	}
+}
+
+/* Errors of READ come first in a report, and the one of the WRITE behind many of these. */
+static void a_write_at_the_end_of_a_report_counts(void **state)
+{
+	static const unsigned ns[] = {20, NFS4_FF_ERRORS_KEPT + 1};
+	struct two *f = *state;
+	struct nfs4_layoutreturn_args a = {.type = LAYOUT4_FLEX_FILES,
+		.iomode = LAYOUTIOMODE4_ANY,
+		.what = LAYOUTRETURN4_FILE,
+		.length = NFS4_LENGTH_EOF};
+	struct nfs4_layouterror_args error;
+	uint8_t buf[4096];
+	struct xdr_out x;
+	uint32_t user;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
+		user = fence_user(f);
+		a.stateid = f->open;
+		assert_int_equal(get(f, &a.stateid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+		xdr_out_init(&x, buf, sizeof(buf));
+		xdr_put_u32(&x, ns[i]);
+		for (unsigned k = 1; k <= ns[i]; k++) {
+			error = error_of(0, k == ns[i] ? NFS4ERR_NXIO : NFS4ERR_DELAY);
+			error.error[0].op = k == ns[i] ? OP_WRITE : OP_READ;
+			/* of a device that there is not, so that the layouts go on */
+			memset(&error.error[0].device, 0xff, sizeof(error.error[0].device));
+			nfs4_put_ioerr(&x, &error);
+		}
+		xdr_put_u32(&x, 0);
+		a.body = (struct nfs4_opaque){buf, (uint32_t)x.len};
+		env_begin(&f->e, true);
+		env_put_fh(&f->e, &f->fh);
+		nfs4_put_layoutreturn_args(&f->e.args, &a);
+		assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+		assert_int_not_equal(fence_user(f), user);
 	}
 }
 
@@ -392,6 +503,26 @@ static void a_write_without_an_answer_is_fenced_however_the_layout_ends(void **s
 	two_answer_layoutrecall(f, &sid, NFS4ERR_NOMATCHING_LAYOUT);
 	assert_int_equal(layouts(f), 0);
 	assert_int_not_equal(fence_user(f), user);
+}
+
+/* Another client may get a lock as soon as LOCKU has ended. */
+static void a_write_without_an_answer_is_fenced_before_an_unlock(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false);
+	struct nfs4_locku_args a = {.type = WRITE_LT, .length = NFS4_LENGTH_EOF};
+	uint32_t user = fence_user(f);
+
+	assert_int_equal(report(f, &sid, 0, NFS4ERR_NXIO), NFS4_OK);
+	a.stateid = f->open; /* of any state: the order counts */
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_locku_args(&f->e.args, &a);
+	assert_int_equal(env_run(&f->e, 3), NFS4ERR_BAD_STATEID);
+	assert_int_not_equal(fence_user(f), user);
+	user = fence_user(f);
+	assert_int_equal(give(f, &sid), NFS4_OK); /* settled */
+	assert_int_equal(fence_user(f), user);
 }
 
 /* Else a client could shut all others out. */
@@ -514,14 +645,19 @@ int main(void)
 		TEST(mistakes_have_their_status),
 		TEST(programs_of_other_users_are_not_written_there),
 		TEST(a_data_server_that_fails_is_avoided),
+		TEST(a_file_without_room_is_written_here),
+		TEST(only_a_holders_write_counts),
+		TEST(a_file_with_an_unreadable_number_is_written_here),
 		TEST(reports_of_errors_are_counted),
 		TEST(counts_of_io_are_checked_and_counted),
 		TEST(a_layout_tells_how_often_counts_are_wanted),
 		TEST(removed_files_are_read_here),
 		TEST(a_refusal_behind_a_fence_is_no_failure),
 		TEST(a_write_without_an_answer_is_fenced),
+		TEST(a_write_at_the_end_of_a_report_counts),
 		TEST(a_write_without_an_answer_is_fenced_at_the_end),
 		TEST(a_write_without_an_answer_is_fenced_however_the_layout_ends),
+		TEST(a_write_without_an_answer_is_fenced_before_an_unlock),
 		TEST(without_a_layout_nothing_is_fenced),
 		TEST(data_servers_have_addresses),
 		TEST(a_commit_needs_a_layout_to_write),
