@@ -16,7 +16,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define NEW_NS (120 * NSEC_PER_SEC)
+#define NEW_NS	 (120 * NSEC_PER_SEC)
+#define AGAIN_NS (60 * NSEC_PER_SEC) /* between two complaints */
 
 static const char *attribute(void)
 {
@@ -70,38 +71,56 @@ static void set_fenced(struct obj *o)
 	atomic_store_explicit(&o->fenced_ns, clock_coarse_ns(), memory_order_relaxed);
 }
 
-/* 0, or the error number with which neither o nor the exported directory got a new random number.
- * *all: the exported directory got the number. The thread has the server's identity. */
-static int new_number(struct obj_table *t, struct obj *o, bool *all)
+/* 0 or -errno. The thread has the server's identity. */
+static int set_number(const struct obj *o)
 {
-	const char *name = attribute();
 	char path[OBJ_PATH_SIZE];
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
-		return errno;
-	if (setxattr(obj_path(o, path), name, &n, sizeof(n), 0) == 0)
-		return 0;
-	/* no right to write the file, or no room for the attribute */
-	*all = o != t->root && fsetxattr(t->root_fd, name, &n, sizeof(n), 0) == 0;
-	return *all ? 0 : errno;
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n) ||
+		setxattr(obj_path(o, path), attribute(), &n, sizeof(n), 0) != 0)
+		return -errno;
+	return 0;
 }
 
-void fence_raise(struct obj_table *t, struct obj *o)
+bool fence_try(struct obj *o)
 {
-	bool all = false;
 	int r;
 
 	set_fenced(o);
 	ident_suspend();
-	r = new_number(t, o, &all);
+	r = set_number(o);
 	ident_resume();
-	if (all)
+	return r == 0;
+}
+
+static void complain(int r)
+{
+	static _Atomic uint64_t again_ns;
+	uint64_t now = clock_coarse_ns();
+
+	if (atomic_load(&again_ns) > now || atomic_exchange(&again_ns, now + AGAIN_NS) > now)
+		return;
+	log_error("a file cannot be fenced: a client that has not given its layout back "
+		  "can go on at the data servers: setxattr of %s: %s",
+		attribute(), strerror(-r));
+}
+
+void fence_raise(struct obj_table *t, struct obj *o)
+{
+	int r;
+
+	if (o != t->root) /* at the start no client has a layout of this run */
+		set_fenced(o);
+	ident_suspend();
+	r = set_number(o);
+	if (r < 0 && o != t->root) { /* no room in o, or no right to write o */
 		set_fenced(t->root);
-	if (r)
-		log_error("a file cannot be fenced: a client that has not given its layout back "
-			  "can go on at the data servers: setxattr of %s: %s",
-			attribute(), strerror(r));
+		r = set_number(t->root);
+	}
+	ident_resume();
+	if (r < 0)
+		complain(r);
 }
 
 static bool is_new(const struct obj *o)

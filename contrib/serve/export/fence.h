@@ -32,11 +32,13 @@ struct fence_ids {
 };
 /* The ids of o now. 0 or -errno. */
 int fence_ids(const struct obj_table *t, const struct obj *o, struct fence_ids *ids);
+/* Gives o new ids. False: o cannot have the attribute. For any identity of the thread. */
+bool fence_try(struct obj *o);
 /* Gives o, or (the exported directory) all files, new ids. If o cannot have the attribute, all
- * files get new ids. The log tells of a failure. For any identity of the thread. */
+ * files get new ids. The log tells of a failure, once a minute. For any identity of the thread. */
 void fence_raise(struct obj_table *t, struct obj *o);
-/* Has this server fenced o, or all files, a moment ago? Then clients may report that data servers
- * refuse them. */
+/* Has this server fenced o, or all files for want of room, a moment ago? Then clients may report
+ * that data servers refuse them. */
 bool fence_is_new(const struct obj_table *t, const struct obj *o);
 /* At a data server: may the caller cred read o, or (write) change its data? 0: from now on the
  * thread acts as o's owner, so that quotas count. -EACCES, or another -errno. */

@@ -39,7 +39,7 @@ void attr_touch(struct obj *o)
 
 bool attr_is_access(const struct nfs_sattr *set)
 {
-	return set->mask & (NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID);
+	return set->mask & ATTR_ACCESS;
 }
 
 uint64_t attr_change(const struct obj *o, const struct statx *st)

@@ -47,6 +47,7 @@ int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
 /* Which of the rights want (NFS_ACCESS_*, ACCESS4_XA*) has the caller? *supported: the checkable
  * rights of want. */
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
+#define ATTR_ACCESS (NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID)
 /* Does set change the rights to a file? */
 bool attr_is_access(const struct nfs_sattr *set);
 /* A change to o went through this server. */

@@ -44,19 +44,21 @@ static uint32_t set_attrs(struct v3_call *c, const struct nfs3_setattr_args *a)
 {
 	struct nfs3_wcc *w = &c->res.u.wcc.wcc;
 	struct fdcache_use *use = NULL;
+	struct rights_change rights = {false, false};
 	uint32_t status = NFS4_OK, done = 0;
 	int fd = -1;
 
 	if (a->guard && (!w->have_before || !same_time(&w->before.ctime, &a->ctime)))
 		return NFS3ERR_NOT_SYNC;
-	if (attr_is_access(&a->set))
-		status = layout_recall(&c->sv->state, c->o, NULL);
+	if (c->sv->devices && attr_is_access(&a->set))
+		status = rights_begin(&c->sv->state, c->o, NULL, &rights);
 	if (status == NFS4_OK)
 		status = v3_use(c, c->o, a->set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
 	if (status == NFS4_OK && a->set.mask & NFS_SET_SIZE && S_ISREG(c->o->type))
 		status = v3_open(c, c->o, true, &use, &fd);
 	if (status == NFS4_OK)
 		status = attr_apply(c->o, fd, &a->set, &done);
+	rights_end(&c->sv->state, c->o, &rights, done & ATTR_ACCESS);
 	if (done)
 		stable_want(c->sv->stable, &c->last.set, c->o);
 	fdcache_put(c->sv->fds, use);

@@ -138,11 +138,12 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	struct nfs_sattr set;
 	struct io io = {.fd = -1};
 	struct nfs4_opaque acl = {NULL, 0};
+	struct rights_change rights = {false, false};
 	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &set, &acl),
 		 done = 0;
 
-	if (status == NFS4_OK && (acl.data || attr_is_access(&set)))
-		status = layout_recall(&c->sv->state, c->cur, c->client);
+	if (status == NFS4_OK && c->sv->devices && (acl.data || attr_is_access(&set)))
+		status = rights_begin(&c->sv->state, c->cur, c->client, &rights);
 	if (status == NFS4_OK)
 		status =
 			use_begin(c, c->cur, set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
@@ -161,6 +162,8 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 		attr_touch(c->cur);
 		stable_want(c->sv->stable, &c->last.set, c->cur);
 	}
+	rights_end(&c->sv->state, c->cur, &rights,
+		done & ATTR_ACCESS || nfs4_bit(&r.attrset, FATTR4_ACL));
 	nfs4_put_setattr_res(c->out, status, &r);
 	c->put = true;
 	return status;

@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "contrib/serve/state/client_end.h"
 #include "contrib/serve/v4/cb.h"
 #include "tests/unit/contrib/serve/state/serve-layouts.h"
 #include "transport/clock.h"
@@ -142,7 +147,7 @@ static void all_layouts_are_returned_at_once(void **state)
 static void a_change_of_the_mode_waits_for_the_layout(void **state)
 {
 	struct two *f = *state;
-	struct nfs4_stateid sid = laid_out(f, false), other;
+	struct nfs4_stateid sid = laid_out(f, false), other, open = f->open;
 
 	laid_out(f, true);
 	assert_int_equal(two_set_mode(f), NFS4ERR_DELAY);
@@ -153,6 +158,10 @@ static void a_change_of_the_mode_waits_for_the_layout(void **state)
 	other = sid;
 	assert_int_equal(get(f, &other, LAYOUTIOMODE4_READ, NULL), NFS4ERR_RECALLCONFLICT);
 	assert_int_equal(give(f, &sid), NFS4_OK);
+	/* or else a busy client always had one when the change is tried again */
+	two_later_ns += 6 * NSEC_PER_SEC;
+	other = open;
+	assert_int_equal(get(f, &other, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
 	two_be(f, true);
 	assert_int_equal(two_set_mode(f), NFS4_OK);
 	/* for a moment there is none, so that the change comes first */
@@ -162,6 +171,88 @@ static void a_change_of_the_mode_waits_for_the_layout(void **state)
 	assert_int_equal(get(f, &other, LAYOUTIOMODE4_READ, NULL), NFS4ERR_LAYOUTTRYLATER);
 	two_later_ns += 3 * NSEC_PER_SEC;
 	assert_int_equal(get(f, &other, LAYOUTIOMODE4_READ, NULL), NFS4_OK);
+}
+
+/* The change may never come. */
+static void layouts_return_if_the_change_does_not_come(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false), open = f->open;
+
+	two_be(f, true);
+	assert_int_equal(two_set_mode(f), NFS4ERR_DELAY);
+	two_be(f, false);
+	sid.seqid = 0;
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	sid = open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+	two_later_ns += 17 * NSEC_PER_SEC;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+}
+
+/* A former holder may know the ids still. */
+static void a_change_of_the_mode_fences_the_file(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false);
+	struct fence_ids before = ids(f);
+
+	assert_int_equal(give(f, &sid), NFS4_OK);
+	assert_true(before.uid == ids(f).uid);
+	two_be(f, true);
+	assert_int_equal(two_set_mode(f), NFS4_OK);
+	assert_true(before.uid != ids(f).uid && before.gid != ids(f).gid);
+	two_be(f, false);
+	sid = f->open;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+}
+
+/* Half of the table is for opens and locks. */
+static void a_crowded_client_gets_no_layout(void **state)
+{
+	struct two *f = *state;
+	struct state *s = &f->e.sv.state;
+	struct nfs4_stateid sid;
+	struct client *c;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	mutex_lock(&s->lock);
+	c = client_find_locked(s, f->e.clientid);
+	mutex_unlock(&s->lock);
+	mutex_lock(&c->lock);
+	c->nused += STATE_MAX_OPENS / 2;
+	mutex_unlock(&c->lock);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+	mutex_lock(&c->lock);
+	c->nused -= STATE_MAX_OPENS / 2;
+	mutex_unlock(&c->lock);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	client_unref(s, c);
+}
+
+/* No state is left for a layout: then I/O goes through this server, at once. */
+static void a_full_table_means_no_layout(void **state)
+{
+	struct two *f = *state;
+	struct state *s = &f->e.sv.state;
+	struct nfs4_stateid sid;
+	struct client *c;
+	uint32_t n = 0;
+
+	two_be(f, false);
+	assert_int_equal(two_open(f, RW, 0), NFS4_OK);
+	sid = f->open;
+	mutex_lock(&s->lock);
+	c = client_find_locked(s, f->e.clientid);
+	mutex_unlock(&s->lock);
+	while (share_take(c->share, c->holder, SHARE_STATES, 1))
+		n++;
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4ERR_LAYOUTUNAVAILABLE);
+	share_give(c->share, c->holder, SHARE_STATES, n);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	client_unref(s, c);
 }
 
 /* The holder that makes the change itself need not wait. Its layout is recalled all the same. */
@@ -242,6 +333,72 @@ static void an_expired_client_keeps_no_layout(void **state)
 	assert_null(two_out);
 }
 
+static struct two *watched;
+static unsigned fences, opens_then; /* so far; at the last one */
+
+int __real_setxattr(const char *path, const char *name, const void *v, size_t n, int flags);
+int __wrap_setxattr(const char *path, const char *name, const void *v, size_t n, int flags);
+int __wrap_setxattr(const char *path, const char *name, const void *v, size_t n, int flags)
+{
+	struct obj *o;
+	struct st *st;
+
+	if (watched) {
+		struct obj_table *t = watched->e.sv.objs;
+
+		assert_int_equal(obj_by_handle(t, watched->fh.data, watched->fh.len, &o), 0);
+		fences++;
+		opens_then = 0;
+		mutex_lock(&o->lock);
+		LIST_FOREACH (st, &o->states, obj_link)
+			opens_then += st->kind == ST_OPEN;
+		mutex_unlock(&o->lock);
+		obj_unref(t, o);
+	}
+	return __real_setxattr(path, name, v, n, flags);
+}
+
+/* Or else another client could get a lock while data servers still take a WRITE of the expired
+ * one. */
+static void the_fence_comes_before_the_locks_are_free(void **state)
+{
+	struct two *f = *state;
+
+	laid_out(f, false);
+	two_later_ns += 100 * NSEC_PER_SEC;
+	two_be(f, true);
+	assert_int_equal(two_status_flags(f), 0);
+	watched = f;
+	fences = 0;
+	assert_true(client_evict_expired(&f->e.sv.state, f->holder.clientid));
+	watched = NULL;
+	assert_int_equal(fences, 1);
+	assert_int_equal(opens_then, 1);
+	assert_int_equal(layouts(f), 0);
+}
+
+static void a_doubted_layout_is_fenced_before_the_close(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid = laid_out(f, false);
+	struct client *c;
+	struct obj *o;
+
+	mutex_lock(&f->e.sv.state.lock);
+	c = client_find_locked(&f->e.sv.state, f->e.clientid);
+	mutex_unlock(&f->e.sv.state.lock);
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	layout_doubt(c, o, &sid);
+	obj_unref(f->e.sv.objs, o);
+	client_unref(&f->e.sv.state, c);
+	watched = f;
+	fences = 0;
+	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
+	watched = NULL;
+	assert_int_equal(fences, 1);
+	assert_int_equal(opens_then, 1);
+}
+
 /* A layout that was returned, or closed, fences nothing. */
 static void an_orderly_end_fences_nothing(void **state)
 {
@@ -291,6 +448,31 @@ static void a_revoked_delegation_is_fenced(void **state)
 	assert_int_equal(two_open(f, WR, 0), NFS4_OK);
 }
 
+/* A user that may not change the mode cannot take layouts away, nor keep clients waiting. */
+static void a_change_by_another_user_disturbs_no_one(void **state)
+{
+	struct two *f = *state;
+	struct nfs4_stateid sid;
+	struct fence_ids before;
+
+	if (geteuid() != 0)
+		skip();
+	sid = laid_out(f, false);
+	before = ids(f);
+	ident_init(false);
+	assert_int_equal(chmod(f->e.dir, 0755), 0);
+	two_be(f, true);
+	f->e.uid = f->e.gid = 1000;
+	assert_int_equal(two_set_mode(f), NFS4ERR_PERM);
+	f->e.uid = f->e.gid = 0;
+	cb_notify_all(&f->e.sv);
+	assert_null(two_out);
+	two_be(f, false);
+	assert_int_equal(get(f, &sid, LAYOUTIOMODE4_RW, NULL), NFS4_OK);
+	assert_true(before.uid == ids(f).uid);
+	ident_assume(&(struct rpc_cred){.flavor = RPC_AUTH_SYS});
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, layouts_setup, two_teardown)
@@ -302,12 +484,20 @@ int main(void)
 		TEST(a_delegation_keeps_the_layout),
 		TEST(all_layouts_are_returned_at_once),
 		TEST(a_change_of_the_mode_waits_for_the_layout),
+		TEST(layouts_return_if_the_change_does_not_come),
+		TEST(a_change_of_the_mode_fences_the_file),
+		TEST(a_crowded_client_gets_no_layout),
+		TEST(a_full_table_means_no_layout),
 		TEST(the_holders_own_change_does_not_wait),
 		TEST(a_refused_layoutrecall_is_repeated),
 		TEST(a_layout_that_does_not_come_back_ends),
 		TEST(an_expired_client_keeps_no_layout),
+		TEST(the_fence_comes_before_the_locks_are_free),
+		TEST(a_doubted_layout_is_fenced_before_the_close),
 		TEST(an_orderly_end_fences_nothing),
 		TEST(a_revoked_delegation_is_fenced),
+		/* last: identities are switched from then on */
+		TEST(a_change_by_another_user_disturbs_no_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
