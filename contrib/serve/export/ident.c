@@ -140,6 +140,14 @@ int ident_assume(const struct rpc_cred *cred)
 	return r;
 }
 
+void ident_drop(void)
+{
+	static const struct rpc_cred self = {.flavor = RPC_AUTH_SYS};
+
+	if (switches && me.assumed && become(&self) == 0)
+		me.assumed = false;
+}
+
 uint32_t ident_uid(void)
 {
 	return me.assumed ? me.who.uid : geteuid();

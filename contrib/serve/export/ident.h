@@ -29,6 +29,10 @@ bool ident_switches(void);
  * request must be refused, because it would run with another user's rights. */
 int ident_assume(const struct rpc_cred *cred);
 
+/* Takes the server's own identity until the next ident_assume(), for a thread that also has other
+ * work than requests. Not between ident_suspend() and ident_resume(). */
+void ident_drop(void);
+
 /* The user that the thread acts as. */
 uint32_t ident_uid(void);
 

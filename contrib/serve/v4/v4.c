@@ -378,6 +378,7 @@ static void inquired(struct inquiry *q)
 	struct compound *c = (void *)((char *)q - offsetof(struct compound, inquiry));
 
 	ident_call(c->keep_ident, &c->req->cred, go_on, c);
+	ident_drop(); /* the main thread may be here, which opens the log again */
 	compound_end(c, c->done);
 }
 

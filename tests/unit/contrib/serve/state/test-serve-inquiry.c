@@ -13,8 +13,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "contrib/serve/export/ident.h"
 #include "contrib/serve/state/client_end.h"
 #include "contrib/serve/state/inquiry.h"
 #include "contrib/serve/v4/cb.h"
@@ -318,6 +321,33 @@ static void who_comes_later_has_a_call_of_his_own(void **state)
 	obj_unref(f->e.sv.objs, o);
 }
 
+/* The thread that continues the request, perhaps the main one, has other work behind it. */
+static void the_thread_keeps_its_own_identity(void **state)
+{
+	struct nfs4_getattr_args size = {.want = nfs4_bits(FATTR4_SIZE, -1)};
+	struct two *f = *state;
+
+	if (geteuid() != 0)
+		skip();
+	ident_init(false);
+	assert_int_equal(chmod(f->e.dir, 0755), 0);
+	f->e.uid = f->e.gid = 1000;
+	env_begin(&f->e, true);
+	env_put_fh(&f->e, &f->fh);
+	nfs4_put_getattr_args(&f->e.args, &size);
+	nfs4_put_op(&f->e.args, OP_ACCESS);
+	xdr_put_u32(&f->e.args, ACCESS4_READ);
+	assert_int_equal(env_run(&f->e, 4), ENV_WAITS);
+	ident_drop();
+	assert_int_equal(ident_uid(), 0);
+	cb_notify_all(&f->e.sv);
+	two_answer_getattr(f, NFS4_OK, base, 4);
+	assert_false(f->e.waits);
+	assert_int_equal(env_result(&f->e), NFS4_OK);
+	assert_int_equal(ident_uid(), 0);
+	f->e.uid = f->e.gid = 0;
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, two_teardown)
@@ -333,6 +363,8 @@ int main(void)
 		TEST(at_the_end_all_are_answered),
 		TEST(a_delegation_that_ends_is_not_waited_for),
 		TEST(who_comes_later_has_a_call_of_his_own),
+		/* last: identities are switched from then on */
+		TEST(the_thread_keeps_its_own_identity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
