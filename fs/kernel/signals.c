@@ -14,7 +14,9 @@
 
 #include "transport/clock.h"
 
-static atomic_uint stops;
+/* Requests for the end. A signal to all processes of a group or a service comes twice, in any
+ * order: the holder, our parent, passes its own on. So the two ways are counted apart. */
+static atomic_uint passed_on, direct;
 static _Atomic uint64_t stopped_at;
 static atomic_bool wants_stats, wants_hangup;
 static bool hangup_stops; /* constant once signals are caught, like wake_fd */
@@ -41,18 +43,21 @@ void signals_begin(void)
 		sigaction(ends[i], &sa, NULL);
 }
 
-void signals_stop(void)
+static void count(atomic_uint *way)
 {
 	if (!atomic_load(&stopped_at))
 		atomic_store(&stopped_at, clock_ns());
-	atomic_fetch_add(&stops, 1);
+	atomic_fetch_add(way, 1);
 }
 
-/* A signal to all processes of a group or a service comes twice: the holder passes its own on. */
-static bool is_second(const siginfo_t *info)
+void signals_stop(void)
 {
-	return info->si_code == SI_USER && info->si_pid == getppid() && atomic_load(&stops) &&
-	       clock_age(clock_ns(), atomic_load(&stopped_at)) < NSEC_PER_SEC;
+	count(&direct);
+}
+
+static bool is_of_parent(const siginfo_t *info)
+{
+	return info->si_code == SI_USER && info->si_pid == getppid();
 }
 
 static void note(int sig, siginfo_t *info, void *context)
@@ -63,8 +68,8 @@ static void note(int sig, siginfo_t *info, void *context)
 		atomic_store(&wants_stats, true);
 	else if (sig == SIGHUP && !hangup_stops)
 		atomic_store(&wants_hangup, true);
-	else if (sig != SIGUSR2 && !is_second(info))
-		signals_stop();
+	else if (sig != SIGUSR2)
+		count(is_of_parent(info) ? &passed_on : &direct);
 	/* If the eventfd is full the main thread will wake anyhow. */
 	eventfd_write(wake_fd, 1);
 	errno = saved;
@@ -102,7 +107,9 @@ void signals_reap(void)
 
 unsigned signals_stops(void)
 {
-	return atomic_load(&stops);
+	unsigned a = atomic_load(&passed_on), b = atomic_load(&direct);
+
+	return a > b ? a : b;
 }
 
 uint64_t signals_stopped_at(void)

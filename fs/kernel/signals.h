@@ -28,7 +28,8 @@ void signals_let_in(void);
  * waits for children of its own. Does nothing in other processes. */
 void signals_reap(void);
 
-/* How often a signal has asked for the end. Any thread. */
+/* How often a signal has asked for the end. A signal of the parent (the holder) and one of another
+ * process count as one, because the same request comes in both ways. Any thread. */
 unsigned signals_stops(void);
 /* When the first such signal came, on clock_ns(); 0: none has. Any thread. */
 uint64_t signals_stopped_at(void);

@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +56,63 @@ static void each_signal_to_end_counts(void **state)
 	assert_false(signals_take_hangup());
 }
 
+/* Sends SIGTERM to pid from another child of this process. */
+static void send_from_another(pid_t pid)
+{
+	pid_t other = fork();
+
+	if (!other)
+		_exit(kill(pid, SIGTERM) ? 1 : 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+/* The stops that a child counts after each signal: 'p' is one of its parent, 'o' one of another
+ * process. */
+static void child_counts(const char *signals, const unsigned expected[])
+{
+	int told[2];
+	unsigned n;
+	pid_t child;
+
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	if (!child) {
+		struct pollfd p = {.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN};
+		eventfd_t woken;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no child */
+		signals_catch(p.fd, false);
+		for (n = 0; write(told[1], &n, sizeof(n)) == sizeof(n); n = signals_stops()) {
+			while (poll(&p, 1, -1) != 1)
+				;
+			eventfd_read(p.fd, &woken);
+		}
+		_exit(1);
+	}
+	assert_int_equal(read(told[0], &n, sizeof(n)), sizeof(n)); /* signals are caught */
+	for (unsigned i = 0; signals[i]; i++) {
+		if (signals[i] == 'p')
+			kill(child, SIGTERM);
+		else
+			send_from_another(child);
+		assert_int_equal(read(told[0], &n, sizeof(n)), sizeof(n));
+		assert_int_equal(n, expected[i]);
+	}
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(told[0]);
+	close(told[1]);
+}
+
+/* The service manager signals the holder and the daemon, in one order or the other. */
+static void a_signal_that_comes_in_two_ways_counts_once(void **state)
+{
+	child_counts("pop", (const unsigned[]){1, 1, 2});
+	child_counts("opo", (const unsigned[]){1, 1, 2});
+	child_counts("pp", (const unsigned[]){1, 2});
+	child_counts("oo", (const unsigned[]){1, 2});
+}
+
 /* For a process other than the first one nothing changes. */
 static void children_of_others_are_left(void **state)
 {
@@ -72,6 +131,7 @@ static void children_of_others_are_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_signal_that_comes_in_two_ways_counts_once), /* none came yet */
 		cmocka_unit_test(a_log_and_statistics_are_asked_for),
 		cmocka_unit_test(each_signal_to_end_counts),
 		cmocka_unit_test(children_of_others_are_left),
