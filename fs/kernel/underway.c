@@ -408,14 +408,17 @@ bool underway_spares(struct fs *fs, uint64_t unique)
 	return true;
 }
 
-/* Ends a request if the former daemon has read it, and had not noted its number yet. */
-static void end_unseen(struct fs *fs, uint64_t number)
+/* Ends a request of the former daemon, unless another note tells of the request. The former daemon
+ * may have been killed between that note and the end of the number's (again_note()). */
+static void end_unless_spared(struct fs *fs, uint64_t number)
 {
-	const struct underway *u = fs->underway;
+	struct underway *u = fs->underway;
 
 	for (uint32_t i = 0; i < u->nspared; i++)
-		if (u->spared[i] == number)
+		if (u->spared[i] == number) {
+			drop_number(u, number);
 			return;
+		}
 	end_one(fs, number);
 }
 
@@ -424,11 +427,12 @@ static void end_all(struct fs *fs)
 	struct underway *u = fs->underway;
 
 	for (uint32_t i = 0; i < u->numbers; i++)
-		end_one(fs, u->number[i]);
+		end_unless_spared(fs, u->number[i]);
+	/* the former daemon may have read these, and had not noted their numbers yet */
 	for (unsigned i = 1; u->highest && i <= UNDERWAY_UNSEEN; i++)
-		end_unseen(fs, u->highest + i * NUMBER_STEP);
+		end_unless_spared(fs, u->highest + i * NUMBER_STEP);
 	for (uint64_t i = 1; i <= UNDERWAY_PASSED && u->highest > i * NUMBER_STEP; i++)
-		end_unseen(fs, u->highest - i * NUMBER_STEP);
+		end_unless_spared(fs, u->highest - i * NUMBER_STEP);
 	if (u->numbers)
 		log_always_warn("%u requests ended with EIO: this kernel cannot send them again "
 				"(Linux 6.9 can)",
@@ -436,6 +440,12 @@ static void end_all(struct fs *fs)
 	free(u->number);
 	u->number = NULL;
 	u->numbers = 0;
+}
+
+void underway_waits_anew(struct fs *fs)
+{
+	if (fs->underway && fs->underway->since)
+		fs->underway->since = clock_ns();
 }
 
 bool underway_resend(struct fs *fs)

@@ -77,6 +77,9 @@ bool underway_has_answer(const struct fs *fs, uint64_t noted);
 /* fs->may_resend is known: has the kernel send again what the former daemon has not answered, or
  * ends those requests with EIO. Before requests are served. False: the kernel refuses. */
 bool underway_resend(struct fs *fs);
+/* The workers have begun to read, after underway_resend(): the time that the requests have to come
+ * begins now. Before, the main thread may have waited for threads. */
+void underway_waits_anew(struct fs *fs);
 /* For the main thread, between underway_resend() and the first underway_tick() that is true: has
  * the kernel sent all those requests again? */
 bool underway_all_came(const struct fs *fs);

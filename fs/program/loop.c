@@ -24,6 +24,7 @@
 #include "fs/coherence/repeat.h"
 #include "fs/file/retry.h"
 #include "fs/kernel/turn.h"
+#include "fs/kernel/underway.h"
 #include "fs/kernel/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -84,6 +85,7 @@ bool loop_run(struct fs *fs, struct service *service)
 	uint64_t until = 0, checked = 0;
 	int tick = TICK_MS;
 
+	underway_waits_anew(fs);
 	for (;;) {
 		if (!workers_running(fs))
 			return true;

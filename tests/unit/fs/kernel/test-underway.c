@@ -309,6 +309,24 @@ static void an_old_kernels_waits_go_on(void **state)
 	assert_int_equal(none, 1);
 }
 
+/* The former daemon is killed when the note of the wait is there, and the number still counts. */
+static void a_wait_that_still_counts_goes_on(void **state)
+{
+	struct fuse_out_header h;
+
+	fs->may_resend = heir->may_resend = false;
+	underway_begin(fs);
+	underway_begin(heir);
+	keeps(fs, NUMBER);
+	again_note(fs);
+	underway_counts(fs, NUMBER);
+	killed();
+	assert_int_equal(again_former(heir, notes, &err), 0);
+	assert_true(underway_resend(heir));
+	while (recv(kernel, &h, sizeof(h), MSG_DONTWAIT) == sizeof(h))
+		assert_int_not_equal(h.unique, NUMBER);
+}
+
 static void a_new_kernels_waits_come_again(void **state)
 {
 	underway_begin(fs);
@@ -363,6 +381,7 @@ int main(void)
 		TEST(an_old_kernel_gets_errors_for_overtaken_requests),
 		TEST(an_old_kernel_gets_errors_from_a_second_successor),
 		TEST(an_old_kernels_waits_go_on),
+		TEST(a_wait_that_still_counts_goes_on),
 		TEST(a_new_kernels_waits_come_again),
 		TEST(damaged_waits_are_refused),
 		TEST(a_new_kernel_needs_no_numbers),
