@@ -29,6 +29,7 @@
 #define SOON_NS	    NSEC_PER_SEC       /* deaths of daemons within that time get a pause */
 #define PAUSE_AFTER 20u		       /* such deaths without a pause */
 #define AGAIN_MS    500		       /* between two attempts to start a process */
+#define FAILED_MS   100u	       /* after the first failure to take over; then doubling */
 #define END_NS	    (8 * NSEC_PER_SEC) /* for these attempts, once a signal ends the mount */
 
 enum news_kind { NEWS_HOLD, NEWS_LEAVE, NEWS_REPLACE };
@@ -151,6 +152,26 @@ static void hold(struct holder *h, const int file[HOLDER_FILES])
 	h->way = HOLDER_KILLED;
 }
 
+/* No successor is to follow this daemon. A first daemon goes on without the holder's help. */
+static void leave(struct holder *h)
+{
+	if (!h->holds && !h->leaving && !h->foreground)
+		daemon_stay(h->d);
+	h->leaving = true;
+}
+
+/* Files of a HOLD are missing. The ledger that the holder has is out of date. */
+static void cannot_hold(struct holder *h)
+{
+	log_always_error("the holder could not take the files of the mount (is ulimit -n too "
+			 "small?): this mount ends with its daemon");
+	leave(h);
+	drop_files(h->file);
+	h->holds = false;
+	drop(&h->former);
+	drop(&h->asker);
+}
+
 /* Takes one message, if there is one. */
 static bool take_news(struct holder *h)
 {
@@ -167,12 +188,14 @@ static bool take_news(struct holder *h)
 	if (recvmsg(h->news, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(news))
 		return false;
 	n = take_files(&m, file);
-	if (news.kind == NEWS_HOLD && n >= HOLDER_ROW) {
+	if (news.kind == NEWS_HOLD && n >= HOLDER_ROW && !(m.msg_flags & MSG_CTRUNC)) {
 		hold(h, file);
 		return true;
 	}
+	if (news.kind == NEWS_HOLD)
+		cannot_hold(h);
 	if (news.kind == NEWS_LEAVE)
-		h->leaving = true;
+		leave(h);
 	if (news.kind == NEWS_REPLACE && n == REPLACE_FILES) {
 		drop(&h->next);
 		drop(&h->asker);
@@ -271,7 +294,7 @@ static void count_death(struct holder *h, int sig)
 	h->died_at = now;
 	if (!h->taken && ++h->failures >= HOLDER_FAILURES)
 		give_up(h, "the daemon was killed, and no successor could take over");
-	if (sig == SIGKILL)
+	if (!sig || sig == SIGKILL)
 		return;
 	if (clock_age(now, h->crashes_at) > CRASHES_NS) {
 		h->crashes_at = now;
@@ -311,11 +334,19 @@ static void go_back(struct holder *h)
 	h->way = HOLDER_BACK;
 }
 
-static void after_death(struct holder *h, int sig)
+/* sig 0: a successor has ended by itself, and has not said why. */
+static void after_death(struct holder *h, int status, int sig)
 {
+	if (sig)
+		log_always_warn("the daemon was killed by signal %d: another one takes over", sig);
+	else
+		log_always_warn("a daemon ended with status %d before it had taken over: another "
+				"one tries",
+			WEXITSTATUS(status));
 	count_death(h, sig);
-	log_always_warn("the daemon was killed by signal %d: another one takes over", sig);
-	if (h->soon > PAUSE_AFTER)
+	if (!h->taken)
+		usleep(FAILED_MS * 1000 << (h->failures - 1));
+	else if (h->soon > PAUSE_AFTER)
 		usleep(500 * 1000);
 }
 
@@ -366,8 +397,10 @@ static void after(struct holder *h, int status, int sig)
 		begin_trial(h);
 	else if (h->former >= 0)
 		go_back(h);
-	else if (sig && h->holds && !h->leaving)
-		after_death(h, sig);
+	else if (h->holds && !h->leaving && (sig || !h->taken))
+		after_death(h, status, sig);
+	else if (h->next >= 0)
+		give_up(h, "the holder has no files for another program");
 	else
 		end_like(status);
 	start_at_last(h);

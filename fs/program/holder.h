@@ -30,6 +30,12 @@
  * nothing at the server that another successor could not go on with, and leaves the mount as it is
  * when it fails. The holder kills a successor on trial that does not hold the mount in time.
  *
+ * If the holder cannot take all files of a HOLD (too many are open, say), the ledger that the holder
+ * keeps is out of date. So no successor follows, and the mount ends with that daemon.
+ *
+ * A successor that means to end without having taken over says LEAVE first. If a successor ends
+ * otherwise, another one follows, after a pause that doubles each time.
+ *
  * A program that crashes again and again is not started for ever: the holder gives up after
  * HOLDER_FAILURES deaths one after the other of successors that had not taken over yet, or after
  * HOLDER_CRASHES deaths within a minute that were not by SIGKILL. Then the mount ends.
@@ -75,7 +81,8 @@ int holder_start(struct daemon *d, bool foreground, const char *mountpoint, unsi
 	struct err *e);
 
 /* For the daemon: from now on the holder has these files, and no others. file[HOLDER_ROW] may be
- * -1. False: the holder has gone. Any thread. */
+ * -1. False with errno: EPIPE or ECONNRESET if the holder has gone; otherwise the kernel had no
+ * memory, and the holder keeps the files that it had. Any thread. */
 bool holder_hold(int fd, const int file[HOLDER_FILES]);
 /* For the daemon, with nothing under way. When this process ends, the holder starts the open file
  * `program` as the successor. The successor answers the command at `asker`. Requests have waited

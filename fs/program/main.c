@@ -164,6 +164,7 @@ static int take_over(
 		if (fs->record->on_trial)
 			_exit(0);
 		mount_detach(fs->mountpoint);
+		survivor_leave(fs);
 		_exit(survivor_loses(fs) ? 1 : 0);
 	}
 	if (!setup_root(fs))
@@ -253,6 +254,9 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 		successor_failed(fs->record, why[0] ? why : "a signal has come");
 	else if (mounted && !mount_gone(fs))
 		mount_detach(fs->mountpoint);
+	/* before data is made safe: the memory of that data may then be used anew, and the ledger
+	 * of the former daemon is wrong */
+	survivor_leave(fs);
 	lost = survivor_loses(fs);
 	leave_mount(fs, mounted);
 	return why[0] || lost ? 1 : 0;
@@ -261,7 +265,7 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
 {
 	char why[1500] = "";
-	struct err e = {0};
+	struct err e = {0}, hold = {0};
 	struct service service;
 	bool ended, foreign = sidecar_directory()	  ? sidecar_is_foreign()
 			      : fuse_fd_meant(mountpoint) ? fuse_fd_is_foreign()
@@ -286,8 +290,10 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mind_patience(fs, why, sizeof(why));
 		mount_note(fs);
 		control_start(fs, &e);
-		if (!fs->former)
-			survivor_hold(fs);
+		if (!fs->former && survivor_hold(fs, &hold)) {
+			log_always_warn("%s: this mount ends with its daemon", hold.msg);
+			survivor_leave(fs);
+		}
 		if (!daemon_ready(d))
 			signals_stop(); /* the process that wanted the mount has gone */
 		set_log_level(o, true);

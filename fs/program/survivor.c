@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fs/coherence/notify.h"
@@ -24,9 +25,12 @@
 #include "fs/program/holder.h"
 #include "fs/program/mount.h"
 #include "fs/program/record.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
-#define NOTE_BYTES (PATH_MAX + 2 * INIT_TALK_MAX + 1024u)
+#define HOLD_ATTEMPTS 20u
+#define HOLD_PAUSE_NS (100 * NSEC_PER_MSEC)
+#define NOTE_BYTES    (PATH_MAX + 2 * INIT_TALK_MAX + 1024u)
 
 /* --- holding ---------------------------------------------------------------------------------- */
 
@@ -58,19 +62,30 @@ void survivor_note(struct fs *fs)
 		ledger_give_up(fs->ledger);
 }
 
-void survivor_hold(struct fs *fs)
+int survivor_hold(struct fs *fs, struct err *e)
 {
-	int file[HOLDER_FILES];
+	int file[HOLDER_FILES], error = 0;
 
 	if (!fs->ledger || fs->holder_fd < 0)
-		return;
+		return 0;
 	survivor_note(fs);
 	file[HOLDER_DEVICE] = fuse_session_fd(fs->se);
 	file[HOLDER_LEDGER] = ledger_fd(fs->ledger);
 	file[HOLDER_POOL] = mem_pool_fd(fs->pool);
 	file[HOLDER_ROW] = device_row(fs->device);
-	if (!holder_hold(fs->holder_fd, file))
-		log_always_warn("the holder has gone: this mount ends with its daemon");
+	for (unsigned i = 0; i < HOLD_ATTEMPTS; i++) {
+		if (holder_hold(fs->holder_fd, file))
+			return 0;
+		error = errno;
+		if (error == EPIPE || error == ECONNRESET) {
+			log_always_warn("the holder has gone: this mount ends with its daemon");
+			return 0;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = HOLD_PAUSE_NS}, NULL);
+	}
+	ledger_give_up(fs->ledger); /* rnfs upgrade is refused, too */
+	return err_set(e, ERR_INTERNAL, "the holder cannot be given the files of the mount: %s",
+		strerror(error));
 }
 
 /* --- taking over ------------------------------------------------------------------------------ */
@@ -138,6 +153,8 @@ bool survivor_begin(struct fs *fs, struct err *e)
 	fs->record = fs->former ? read_note(fs->former, e) : NULL;
 	if (!fs->record)
 		return true;
+	if (fs->record->head.auto_unmount >= 0) /* the holder has let the pipe through */
+		fcntl(fs->record->head.auto_unmount, F_SETFD, FD_CLOEXEC);
 	fs->record->head.paused_at = told.died_at;
 	fs->record->head.asker = told.asker;
 	fs->record->on_trial = told.way == HOLDER_TRIAL;
@@ -194,7 +211,10 @@ int survivor_take(struct fs *fs, struct err *e)
 	fs->mounted_at = fs->record->head.mounted_at;
 	if (!ledger_is_whole(fs->ledger))
 		return err_set(e, ERR_INTERNAL, "no memory for the notes of the mount");
-	survivor_hold(fs);
+	/* From here on blocks are used anew that the former ledger may name. So the holder must not
+	 * keep that ledger. */
+	if (survivor_hold(fs, e))
+		return -1;
 	fs->record->on_trial = false; /* the former program cannot go on from here */
 	fs->waits_for_threads = true;
 	if (fs_former_go_on(fs, e))
@@ -254,7 +274,7 @@ out:
 
 void survivor_leave(struct fs *fs)
 {
-	if (fs->ledger)
+	if (fs->ledger || fs->former)
 		holder_leave(fs->holder_fd);
 }
 

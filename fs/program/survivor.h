@@ -41,16 +41,18 @@ bool survivor_loses(const struct fs *fs);
 /* fs has been connected. Makes the tables and the FUSE session, and all that the ledger tells. 0,
  * or -1 with *e set. */
 int survivor_take(struct fs *fs, struct err *e);
-/* The mount is about to be used, or the successor to begin: the holder gets the files. Does nothing
- * without option survive. */
-void survivor_hold(struct fs *fs);
+/* The mount is about to be used, or the successor to begin: the holder gets the files. Without
+ * option survive there is nothing to do. 0: also if the holder has gone, because then no successor
+ * follows. -1 with *e set: the kernel has taken none of several attempts to send the files, and the
+ * holder keeps those that it had. */
+int survivor_hold(struct fs *fs, struct err *e);
 /* Notes the mount again, after a change of the log's level. Does nothing without option survive. */
 void survivor_note(struct fs *fs);
 /* Nothing is under way: this process ends, and the holder starts the program at path as its
  * successor, which answers the command at asker (holder_replace()). Returns only if that cannot be:
  * -1 with *e set, and the daemon is as it was. */
 int survivor_replace(struct fs *fs, const char *path, int asker, uint64_t paused_at, struct err *e);
-/* The mount ends, and needs no successor. */
+/* The mount ends, and needs no successor. Also for a successor that does not take over. */
 void survivor_leave(struct fs *fs);
 /* Warns once if the ledger is not whole any more. The main thread calls about once a second. */
 void survivor_tick(struct fs *fs);

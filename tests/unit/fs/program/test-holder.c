@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +34,10 @@ enum plan {
 	PLAN_CRASH,	 /* each daemon crashes */
 	PLAN_NO_TAKING,	 /* each successor is killed before it has given its files */
 	PLAN_LINGERS,	 /* the first daemon ends by itself, and a thread takes its time */
+	PLAN_CRAMPED,	 /* the second daemon is killed when the holder cannot take its files */
+	PLAN_FAILS,	 /* two successors end by themselves before they hold, the fourth daemon
+			    ends with 7 */
+	PLAN_GIVES_UP,	 /* the second daemon says that it leaves, and ends by itself */
 	PLAN_ENDING,	 /* the first daemon is killed when SIGTERM ends the mount, the second
 			    ends with 7 */
 	PLAN_REPLACED,	 /* two daemons give their place to a program, the third is killed, the
@@ -136,6 +141,28 @@ __attribute__((noreturn)) static void linger(void)
 	abort();
 }
 
+/* The successors of the plans in which one does not take over; n: 2 the first. */
+static void do_not_take_over(struct story *s, int holder, int pool, unsigned n)
+{
+	const struct rlimit none = {3, 3};
+
+	if (s->plan == PLAN_CRAMPED) {
+		assert_int_equal(prlimit(getppid(), RLIMIT_NOFILE, &none, NULL), 0);
+		hold(holder, pool);
+		kill(getpid(), SIGKILL);
+	}
+	if (s->plan == PLAN_FAILS && n < 4)
+		_exit(2);
+	if (s->plan == PLAN_FAILS) {
+		hold(holder, pool);
+		_exit(7);
+	}
+	if (s->plan == PLAN_GIVES_UP) {
+		holder_leave(holder);
+		_exit(6);
+	}
+}
+
 /* The second daemon: without SIGTERM, which the holder is to send again, ends with 96. */
 __attribute__((noreturn)) static void end_by_signal(void)
 {
@@ -198,6 +225,8 @@ __attribute__((noreturn)) static void live(struct story *s, int holder, int pool
 {
 	s->daemons++;
 	live_with_others(s, holder, pool, s->daemons);
+	if (!first)
+		do_not_take_over(s, holder, pool, s->daemons);
 	if (s->plan == PLAN_EXIT)
 		_exit(5);
 	if (s->plan == PLAN_LINGERS && first) {
@@ -376,6 +405,36 @@ static void test_successors_that_do_not_take_over_are_given_up(void **state)
 	assert_int_equal(daemons, HOLDER_FAILURES + 1);
 }
 
+/* Another successor would have a ledger that is out of date. */
+static void test_files_that_the_holder_cannot_take_end_the_mount(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_CRAMPED, &daemons);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(daemons, 2);
+}
+
+static void test_a_successor_that_fails_has_a_successor(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_FAILS, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(daemons, 4);
+}
+
+static void test_a_successor_may_end_the_mount(void **state)
+{
+	unsigned daemons;
+	int status = play(PLAN_GIVES_UP, &daemons);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(daemons, 2);
+}
+
 static void test_another_program_takes_over(void **state)
 {
 	unsigned daemons;
@@ -486,6 +545,9 @@ int main(void)
 		cmocka_unit_test(test_successors_get_the_files),
 		cmocka_unit_test(test_a_program_that_crashes_is_given_up),
 		cmocka_unit_test(test_successors_that_do_not_take_over_are_given_up),
+		cmocka_unit_test(test_files_that_the_holder_cannot_take_end_the_mount),
+		cmocka_unit_test(test_a_successor_that_fails_has_a_successor),
+		cmocka_unit_test(test_a_successor_may_end_the_mount),
 		cmocka_unit_test(test_another_program_takes_over),
 		cmocka_unit_test(test_the_former_program_goes_on),
 		cmocka_unit_test(test_another_program_is_killed),
