@@ -142,8 +142,9 @@ static void punch(const struct mem_file *f, uint64_t off, size_t len)
 	(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len);
 }
 
-/* Takes [off, off + len), in front of `next` (NULL: behind all ranges). */
-static void *take(struct mem_file *f, struct range *next, uint64_t off, size_t len)
+/* Takes [off, off + len), in front of `next` (NULL: behind all ranges). Bytes of the former daemon
+ * (`kept`) stay in the file after a failure, for another successor. */
+static void *take(struct mem_file *f, struct range *next, uint64_t off, size_t len, bool kept)
 {
 	struct range *r = malloc(sizeof(*r));
 
@@ -152,7 +153,8 @@ static void *take(struct mem_file *f, struct range *next, uint64_t off, size_t l
 	*r = (struct range){.off = off, .len = len};
 	if (!mem_present(f->base + off, len)) {
 		munlock(f->base + off, len);
-		punch(f, off, len);
+		if (!kept)
+			punch(f, off, len);
 		free(r);
 		return NULL;
 	}
@@ -174,7 +176,7 @@ void *mem_file_take(struct mem_file *f, size_t len)
 			break;
 		off = r->off + r->len;
 	}
-	return len <= f->bytes - off ? take(f, r, off, len) : NULL;
+	return len <= f->bytes - off ? take(f, r, off, len, false) : NULL;
 }
 
 void *mem_file_keep(struct mem_file *f, uint64_t off, size_t len)
@@ -186,10 +188,10 @@ void *mem_file_keep(struct mem_file *f, uint64_t off, size_t len)
 	TAILQ_FOREACH (r, &f->ranges, link)
 		if (r->off + r->len > off)
 			break;
-	return r && r->off < off + len ? NULL : take(f, r, off, len);
+	return r && r->off < off + len ? NULL : take(f, r, off, len, true);
 }
 
-void mem_file_give(struct mem_file *f, void *p)
+static void end_range(struct mem_file *f, void *p, bool kept)
 {
 	uint64_t off = mem_file_offset(f, p);
 	struct range *r;
@@ -201,8 +203,19 @@ void mem_file_give(struct mem_file *f, void *p)
 		return;
 	TAILQ_REMOVE(&f->ranges, r, link);
 	munlock(f->base + r->off, r->len);
-	punch(f, r->off, r->len);
+	if (!kept)
+		punch(f, r->off, r->len);
 	free(r);
+}
+
+void mem_file_give(struct mem_file *f, void *p)
+{
+	end_range(f, p, false);
+}
+
+void mem_file_let_go(struct mem_file *f, void *p)
+{
+	end_range(f, p, true);
 }
 
 void mem_file_give_rest(struct mem_file *f)

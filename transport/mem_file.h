@@ -41,10 +41,13 @@ int mem_file_fd(const struct mem_file *f);
 /* Takes a range of len bytes, present. NULL: no memory, or no addresses. */
 void *mem_file_take(struct mem_file *f, size_t len);
 /* Takes the range [off, off + len), present, with the bytes of the former daemon. NULL: no memory,
- * or the range is not free, not in the file, or not of whole pages. */
+ * or the range is not free, not in the file, or not of whole pages. The bytes then stay in the
+ * file. */
 void *mem_file_keep(struct mem_file *f, uint64_t off, size_t len);
 /* Ends a range from mem_file_take() or mem_file_keep(). */
 void mem_file_give(struct mem_file *f, void *p);
+/* Ends a range from mem_file_keep(). The bytes stay in the file, for another successor. */
+void mem_file_let_go(struct mem_file *f, void *p);
 /* Gives the memory of all ranges that are not taken back to the system. */
 void mem_file_give_rest(struct mem_file *f);
 /* Gives the memory of whole pages of a range back to the system. The range stays taken: use

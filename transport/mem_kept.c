@@ -98,7 +98,7 @@ static struct slab *keep_slab_locked(struct mem_pool *pool, const struct mem_pla
 		return NULL;
 	s = mem_slab_new_locked(pool, class, p->blocks, base);
 	if (!s) {
-		mem_file_give(pool->file, base);
+		mem_file_let_go(pool->file, base);
 		return NULL;
 	}
 	return s;

@@ -3,6 +3,7 @@
  *
  * Unit tests of transport/mem_kept and transport/mem_file: pools that a successor takes over.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -326,6 +327,57 @@ static void a_full_pool_leaves_room(void **state)
 	mem_pool_free(former);
 }
 
+static bool denies; /* the system has no memory */
+
+int __real_madvise(void *p, size_t len, int advice);
+int __wrap_madvise(void *p, size_t len, int advice);
+
+int __wrap_madvise(void *p, size_t len, int advice)
+{
+	if (!denies)
+		return __real_madvise(p, len, advice);
+	errno = ENOMEM;
+	return -1;
+}
+
+/* A successor that has no memory is followed by another one. */
+static void a_failure_leaves_the_bytes(void **state)
+{
+	struct mem_pool *former = new_shared(0), *pool;
+	struct mem_buf *b = mem_buf_get(former, 64 * KIB), *kept;
+	struct mem_place p = place_of(b);
+	struct err e = {0};
+
+	memset(b->data, 1, b->size);
+	denies = true;
+	assert_null(mem_pool_take_over(0, mem_pool_fd(former), &p, 1, &e));
+	denies = false;
+	pool = take_over(0, mem_pool_fd(former), &p, 1);
+	kept = mem_pool_kept(pool, &p);
+	check(kept, 0);
+	mem_buf_unref(kept);
+	mem_pool_free(pool);
+	mem_buf_unref(b);
+	mem_pool_free(former);
+}
+
+static void a_range_that_is_let_go_keeps_its_bytes(void **state)
+{
+	struct err e = {0};
+	struct mem_file *f = mem_file_new(MIB, -1, &e),
+			*next = mem_file_new(MIB, mem_file_fd(f), &e);
+	uint8_t *a = mem_file_take(f, 4096), *b = mem_file_keep(next, 0, 4096);
+
+	*a = 5;
+	mem_file_let_go(next, b);
+	assert_ptr_equal(mem_file_keep(next, 0, 4096), b);
+	assert_int_equal(*b, 5);
+	mem_file_give(next, b);
+	assert_int_equal(*a, 0);
+	mem_file_free(next);
+	mem_file_free(f);
+}
+
 static void memory_from_elsewhere_becomes_present(void **state)
 {
 	uint8_t *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -374,6 +426,8 @@ int main(void)
 		cmocka_unit_test(another_successor_finds_the_same_bytes),
 		cmocka_unit_test(what_no_pool_can_have_is_refused),
 		cmocka_unit_test(a_full_pool_leaves_room),
+		cmocka_unit_test(a_failure_leaves_the_bytes),
+		cmocka_unit_test(a_range_that_is_let_go_keeps_its_bytes),
 		cmocka_unit_test(memory_from_elsewhere_becomes_present),
 		cmocka_unit_test(ranges_do_not_overlap),
 	};
