@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -154,6 +155,13 @@ static bool came_by_row(struct device *d, uint64_t unique)
 int device_row(const struct device *d)
 {
 	return d->row;
+}
+
+bool device_gone(int fd)
+{
+	struct pollfd p = {.fd = fd};
+
+	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
 bool device_is_row(struct device *d, uint64_t unique)

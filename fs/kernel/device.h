@@ -35,6 +35,9 @@ struct device *device_of(int fd, int row);
 /* All requests have been answered, or never will be. Accepts NULL, returns NULL. */
 struct device *device_free(struct device *d);
 
+/* Has the connection of the FUSE device fd to the kernel ended, as after umount(8)? Any thread. */
+bool device_gone(int fd);
+
 /* The open file for rows, which stays the device's; -1: none. */
 int device_row(const struct device *d);
 /* Did the request with number unique, which is not answered, come by a row? Accepts NULL: false. */

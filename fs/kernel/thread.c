@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/kernel/device.h"
 #include "fs/kernel/ending.h"
 #include "fs/kernel/service.h"
 #include "fs/kernel/signals.h"
@@ -35,12 +36,17 @@ static int start(pthread_t *t, void *(*run)(void *), void *arg, int allowed)
 }
 
 /* May this daemon wait for a thread? The successor of a killed daemon makes written data safe even
- * if a signal ends the mount, so the successor has the time of an end (survivor_is_wanted()). */
+ * if a signal or an unmount ends the mount, so the successor has the time of an end
+ * (survivor_is_wanted()). */
 static bool may_wait(struct fs *fs)
 {
 	if (!fs->waits_for_threads)
 		return false;
-	return fs->former ? !ending_over(fs) : !signals_stops();
+	if (!fs->former)
+		return !signals_stops();
+	if (!fs->ending_at && fs->se && device_gone(fuse_session_fd(fs->se)))
+		ending_begin(fs);
+	return !ending_over(fs);
 }
 
 int thread_start(struct fs *fs, pthread_t *t, void *(*run)(void *), void *arg, int allowed)

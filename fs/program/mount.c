@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -358,9 +357,7 @@ bool mount_detach(const char *mountpoint)
 
 bool mount_gone(struct fs *fs)
 {
-	struct pollfd p = {.fd = fs->se ? fuse_session_fd(fs->se) : fs->former_device};
-
-	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
+	return device_gone(fs->se ? fuse_session_fd(fs->se) : fs->former_device);
 }
 
 /* The number of the file system that the device fd serves. The kernel tells the number from Linux

@@ -4,6 +4,7 @@
  * Unit tests of fs/kernel/thread.
  */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -130,6 +131,29 @@ static void the_service_manager_hears_of_life(void **state)
 	assert_int_equal(alive, 1);
 }
 
+int __wrap_fuse_session_fd(const struct fuse_session *se);
+
+int __wrap_fuse_session_fd(const struct fuse_session *se)
+{
+	return INT_MAX; /* no open file: poll(2) tells of it as of a device without a mount */
+}
+
+static void an_unmount_begins_the_end_of_a_wait(void **state)
+{
+	static const struct options opt = {.grace_s = 0};
+	struct fs fs = {.opt = &opt, .waits_for_threads = true, .former = (void *)&opt};
+	sigset_t blocked;
+
+	failures = 1;
+	assert_int_equal(start_in(&fs, 0, &blocked), 0);
+	assert_int_equal(fs.ending_at, 0);
+	begin(NULL);
+	failures = 1;
+	fs.se = (void *)&opt;
+	assert_int_equal(start_in(&fs, 0, &blocked), 0);
+	assert_int_not_equal(fs.ending_at, 0);
+}
+
 /* The signal of the test before is still there. A successor has written data to make safe. */
 static void a_successor_of_a_killed_daemon_has_the_time_of_an_end(void **state)
 {
@@ -156,6 +180,7 @@ int main(void)
 		TEST(a_mount_that_begins_fails_without),
 		TEST(a_mount_in_use_waits),
 		TEST(no_wait_helps_against_other_errors),
+		TEST(an_unmount_begins_the_end_of_a_wait),
 		TEST(the_service_manager_hears_of_life),
 		/* the last ones: the signals stay noted */
 		TEST(a_signal_ends_the_wait),
