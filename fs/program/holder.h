@@ -30,8 +30,8 @@
  * nothing at the server that another successor could not go on with, and leaves the mount as it is
  * when it fails. The holder kills a successor on trial that does not hold the mount in time.
  *
- * If the holder cannot take all files of a HOLD (too many are open, say), the ledger that the holder
- * keeps is out of date. So no successor follows, and the mount ends with that daemon.
+ * If the holder cannot take all files of a HOLD (too many are open, say), the ledger that the
+ * holder keeps is out of date. So no successor follows, and the mount ends with that daemon.
  *
  * A successor that means to end without having taken over says LEAVE first. If a successor ends
  * otherwise, another one follows, after a pause that doubles each time.
