@@ -135,13 +135,13 @@ static bool up_leave(struct nfs4_user *u, uint64_t now)
 	return nfs4_replication_leave(nfs4_client_of(u), now);
 }
 
-static void up_reclaim(struct nfs4_user *u)
+static bool up_reclaim(struct nfs4_user *u)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
 
 	nfs4_pnfs_forget(c);
 	if (nfs4_replication_instead(c) || nfs4_move_instead(c))
-		return;
+		return true;
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
 	mutex_lock(&c->lock);
 	/* the restarted server may give the stateid of an old copy to a new one */
@@ -149,6 +149,7 @@ static void up_reclaim(struct nfs4_user *u)
 	mutex_unlock(&c->lock);
 	nfs4_deleg_reclaim(c); /* before the opens, which may bring others */
 	nfs4_open_reclaim(c);
+	return false;
 }
 
 static bool up_revoked(struct nfs4_user *u)

@@ -274,10 +274,13 @@ static void go_back(struct nfs4_client *c)
 	struct dial_addr to = {.ss = c->replica.home, .len = c->replica.home_len};
 	struct nfs4_replicas *r = c->replica.known;
 
-	log_always_warn("%s: the root of the mount is not known at %s: the mount goes back",
-		c->srv->name,
-		QUOTE(r->of[c->replica.at].at.server, strlen(r->of[c->replica.at].at.server)));
-	r->of[c->replica.at] = r->of[--r->n];
+	if (r && c->replica.at < r->n) {
+		const char *at = r->of[c->replica.at].at.server;
+
+		log_always_warn("%s: the root of the mount is not known at %s: the mount goes back",
+			c->srv->name, QUOTE(at, strlen(at)));
+		r->of[c->replica.at] = r->of[--r->n];
+	}
 	c->replica.arrived = false;
 	nfs4_conn_go(c->srv, &to);
 	begin_anew(c);

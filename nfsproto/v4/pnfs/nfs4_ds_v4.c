@@ -105,8 +105,9 @@ static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
 }
 
 /* A data server gives no state. */
-static void up_reclaim(struct nfs4_user *u)
+static bool up_reclaim(struct nfs4_user *u)
 {
+	return false;
 }
 
 static bool up_nothing(struct nfs4_user *u)

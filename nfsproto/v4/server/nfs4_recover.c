@@ -163,19 +163,35 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
 	return rc;
 }
 
-/* All steps that follow a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
- * known, or the session is gone again: all steps once more, with another session: *todo. Without a
- * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
-static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
+/* All users get their state again. False: nothing is left to be reclaimed here, since a user has
+ * moved on. */
+static bool reclaim_users(struct nfs4_server *srv)
 {
 	struct nfs4_user *u = NULL;
+
+	while ((u = nfs4_state_visit(srv, u)))
+		if (u->up->reclaim(u)) {
+			nfs4_state_visit_end(srv);
+			return false;
+		}
+	return true;
+}
+
+/* All steps that follow a new client ID. False: a user has moved on, the server's verdict on
+ * RECLAIM_COMPLETE is not known, or the session is gone again: all steps once more, with another
+ * session: *todo. Without a RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881
+ * 18.51.3). */
+static bool reclaim_all(struct nfs4_server *srv, uint32_t *todo)
+{
 	struct nfs4_sync s;
 	int rc;
 
 	*todo = NFS4_TODO_DESTROY;
 	nfs4_state_set(srv, NFS4_S_RECLAIM);
-	while ((u = nfs4_state_visit(srv, u)))
-		u->up->reclaim(u);
+	if (!reclaim_users(srv)) {
+		*todo |= NFS4_TODO_CLIENT;
+		return false;
+	}
 	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, step_ms(srv))) != 0 &&
 		s.status == NFS4ERR_DELAY)
 		if (!nfs4_recover_pause(srv, RETRY_NS))

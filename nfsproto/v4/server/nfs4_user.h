@@ -45,8 +45,9 @@ struct nfs4_upcalls {
 	 * user has had all connections go to another server. May be NULL. */
 	bool (*leave)(struct nfs4_user *u, uint64_t now);
 	/* The server has forgotten all state: the user establishes as much state as possible again.
-	 * The gate is closed. */
-	void (*reclaim)(struct nfs4_user *u);
+	 * The gate is closed. True: the user has had the connections go to another server, or the
+	 * session is gone. Then the recovery begins anew, with a client ID. */
+	bool (*reclaim)(struct nfs4_user *u);
 	/* The server has revoked state: the user finds out which. A check follows. True: some state
 	 * is not known yet; again in a second. */
 	bool (*revoked)(struct nfs4_user *u);

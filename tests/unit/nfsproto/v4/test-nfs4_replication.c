@@ -87,6 +87,31 @@ static void a_silent_server_is_left(void **state)
 	wake(f);
 }
 
+/* The walk to the root is the first COMPOUND there with a PUTFH that is executed. */
+static void a_replica_whose_root_was_not_seen_gets_no_state(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_open *o;
+	struct nfs_fh fh;
+	uint32_t got;
+
+	mount_root(f, true);
+	o = fix_open(f, O_RDONLY, &fh);
+	pthread_mutex_lock(&second.lock);
+	second.root_fileid = 1;
+	second.fail_op = OP_PUTFH;
+	second.fail_status = NFS4ERR_SEQ_MISORDERED;
+	second.fail_times = 1;
+	pthread_mutex_unlock(&second.lock);
+	fall_silent(f);
+	assert_true(mean_wait(&second, &second.count[OP_EXCHANGE_ID], 2));
+	wake(f);
+	assert_int_equal(fix_read(f, o, &fh, 100, &got), 0);
+	assert_int_equal(second.count[OP_RECLAIM_COMPLETE], 0);
+	assert_int_equal(second.count[OP_OPEN] + second.count[OP_READ], 0);
+	assert_int_equal(fix_close(f, o), 0);
+}
+
 /* The server may execute the change when it wakes. */
 static void unanswered_changes_keep_the_mount(void **state)
 {
@@ -146,6 +171,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_silent_server_is_left),
+		TEST(a_replica_whose_root_was_not_seen_gets_no_state),
 		TEST(unanswered_changes_keep_the_mount),
 		TEST(another_class_is_no_replica),
 		TEST(without_the_attribute_nothing_is_asked),

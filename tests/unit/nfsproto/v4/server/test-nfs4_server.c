@@ -30,6 +30,7 @@ struct user {
 	struct nfs4_user base;
 	atomic_uint polls, reclaims, checks, revoked;
 	unsigned unknown; /* how often the user cannot find the revoked state */
+	unsigned moves;	  /* how often the user moves on instead of a reclaim */
 };
 
 static struct user *user_of(struct nfs4_user *u)
@@ -43,9 +44,9 @@ static bool poll_user(struct nfs4_user *u, uint64_t now, uint64_t *next)
 	return false;
 }
 
-static void reclaim(struct nfs4_user *u)
+static bool reclaim(struct nfs4_user *u)
 {
-	atomic_fetch_add(&user_of(u)->reclaims, 1);
+	return atomic_fetch_add(&user_of(u)->reclaims, 1) < user_of(u)->moves;
 }
 
 static bool revoked(struct nfs4_user *u)
@@ -152,6 +153,23 @@ static void has_all_users_reclaim(void **state)
 		assert_int_equal(users[i].revoked, 0);
 		assert_true(users[i].polls > 0);
 	}
+	give_up(f, srv, users, 2);
+}
+
+static void begins_anew_when_a_user_moves_on(void **state)
+{
+	struct fix *f = *state;
+	static struct user users[2];
+	struct nfs4_server *srv = start(f, 1, users, 2);
+
+	users[0].moves = 1;
+	nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_RECLAIM_COMPLETE], 2));
+	settle(srv);
+	assert_int_equal(f->srv.count[OP_RECLAIM_COMPLETE], 2); /* with that of the start */
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 3);
+	assert_int_equal(users[0].reclaims, 2);
+	assert_int_equal(users[1].reclaims, 1);
 	give_up(f, srv, users, 2);
 }
 
@@ -491,6 +509,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(needs_no_mount),
 		TEST(has_all_users_reclaim),
+		TEST(begins_anew_when_a_user_moves_on),
 		TEST(binds_the_connection_that_is_unbound),
 		TEST(tells_all_users_of_revoked_state),
 		TEST(asks_again_what_is_revoked),
