@@ -48,11 +48,10 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 	}
 }
 
-/* May the server have counted an earlier copy of op's request, which was answered with rc? */
-static bool has_earlier_copy(const struct nfs_op *op, int rc)
+/* May the server have counted an earlier copy of op's request? Also if the last copy was answered
+ * NFS4ERR_BADSESSION: another server may have said so, at an address that has changed hands. */
+static bool has_earlier_copy(const struct nfs_op *op)
 {
-	if (rc == NFS4ERR_BADSESSION || rc == NFS4ERR_DEADSESSION) /* the next one has new slots */
-		return false;
 	return op->call.repeated || op->be.v4.replays || op->be.v4.flags & NFS4_F_SLOT_KEPT;
 }
 
@@ -98,7 +97,7 @@ int nfs4_task_reply_begin(
 	}
 	if (rc < 0)
 		a->end = slot_after_error(op, rc);
-	if (a->end == NFS4_SLOT_UNUSED && has_earlier_copy(op, rc))
+	if (a->end == NFS4_SLOT_UNUSED && has_earlier_copy(op))
 		a->end = NFS4_SLOT_DOUBTFUL;
 	if (rc && (op->call.repeated ||
 			  op->be.v4.replays)) /* the server may have executed the call */

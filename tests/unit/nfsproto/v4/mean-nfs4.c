@@ -155,7 +155,7 @@ static void keep_answer(
 	memcpy(s->kept.reply, x->base, x->len);
 }
 
-static void say_delay(struct rpc_req *req)
+static void say(struct rpc_req *req, uint32_t status)
 {
 	struct nfs4_opaque tag = {.len = 0};
 	struct xdr_out *x = &req->res;
@@ -163,8 +163,8 @@ static void say_delay(struct rpc_req *req)
 
 	x->len = 0;
 	at = nfs4_begin_compound_res(x, &tag);
-	nfs4_put_op_res(x, OP_SEQUENCE, NFS4ERR_DELAY);
-	nfs4_end_compound_res(x, at, NFS4ERR_DELAY, 1);
+	nfs4_put_op_res(x, OP_SEQUENCE, status);
+	nfs4_end_compound_res(x, at, status, 1);
 }
 
 /* A server that looks at slot and sequence ID alone: returns the kept answer, even to another
@@ -186,7 +186,10 @@ static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	if (s->kept.delays) {
 		s->kept.delays--;
-		say_delay(req);
+		say(req, NFS4ERR_DELAY);
+	} else if (s->kept.strays) {
+		s->kept.strays--;
+		say(req, NFS4ERR_BADSESSION);
 	} else {
 		memcpy(req->res.base, s->kept.reply, s->kept.len);
 		req->res.len = s->kept.len;
@@ -241,7 +244,7 @@ static void compound(struct mean_srv *s, struct rpc_req *req)
 	} else if (session && (busy || cut))
 		keep_answer(s, req, &seq, nops);
 	if (busy)
-		say_delay(req);
+		say(req, NFS4ERR_DELAY);
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 

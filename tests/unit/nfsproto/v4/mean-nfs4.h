@@ -142,7 +142,8 @@ struct mean_srv {
 		uint32_t slot, seq, nops;
 		size_t len;	   /* 0: no answer is kept */
 		unsigned delays;   /* DELAYs in front of the answer, */
-		unsigned refusals; /* and then GARBAGE_ARGS */
+		unsigned refusals; /* and then GARBAGE_ARGS, */
+		unsigned strays;   /* and then BADSESSION, as another server says */
 		uint8_t reply[4096];
 	} kept; /* by Q_BUSY and cut_op */
 	uint32_t open_no;

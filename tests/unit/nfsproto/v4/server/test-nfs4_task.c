@@ -186,6 +186,36 @@ static void test_second_copy_refused(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The same, but the second copy comes to another server, which does not know the session. Another
+ * op waits for the slot. */
+static void test_second_copy_astray(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_REMOVE, .u.remove = {.name = {"file", 4}}};
+	struct nfs_op next = {.type = NFS_GETATTR};
+	sem_t sem, next_sem;
+
+	fix_unmount_clean(f);
+	f->srv.slots = 1;
+	fix_mount_root(f);
+	op.u.remove.dir = next.u.getattr.fh = f->root;
+	f->srv.cut_op = f->srv.hold_op = OP_REMOVE;
+	f->srv.cut_times = 1;
+	f->srv.kept.strays = 1;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	fix_start(f, &next, &next_sem);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&next_sem, PATIENCE_MS));
+	assert_int_equal(next.error, 0);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(f->srv.kept.strays, 0);
+	assert_int_equal(f->srv.replays, 0);
+	assert_int_equal(f->srv.mixups, 0);
+	fix_unmount_clean(f);
+}
+
 static void test_exclusive_create(void **state)
 {
 	struct fix *f = *state;
@@ -538,6 +568,7 @@ int main(void)
 		ON_MOUNT(test_busy_slot_left),
 		ON_MOUNT(test_answer_of_old_session),
 		ON_MOUNT(test_second_copy_refused),
+		ON_MOUNT(test_second_copy_astray),
 		ON_MOUNT(test_exclusive_create),
 		ON_MOUNT(test_too_many_opens),
 		ON_MOUNT(test_open_getfh),
