@@ -375,8 +375,9 @@ enum nfs_outcome nfs4_get_op_locations(
 		rc = nfs4_reply_end(r); /* a bad reply leaves no places to be freed */
 	if (rc)
 		return nfs4_outcome(op, rc);
+	/* not the connection that has carried the answer: one place must have one name */
 	mutex_lock(&c->srv->slots.lock);
-	nfs_place_name(&op->be.v4.conn->to, here);
+	nfs_place_name(&c->srv->conn[0].to, here);
 	mutex_unlock(&c->srv->slots.lock);
 	if (nfs4_bit(&a.mask, FATTR4_FS_LOCATIONS))
 		nfs4_locations_get(&a.fs_locations, here, &places);

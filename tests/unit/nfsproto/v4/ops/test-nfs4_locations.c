@@ -4,6 +4,7 @@
  * Unit tests of nfsproto/v4/ops/nfs4_locations.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/nfsproto/v4/nfs4-answer.h"
 #include "tests/unit/nfsproto/v4/nfs4-fixture.h"
 #include "nfsproto/v4/ops/nfs4_locations.h"
 #include "transport/log.h"
@@ -286,6 +288,61 @@ static void what_is_elsewhere_is_remote(void **state)
 	fix_unmount_clean(f);
 }
 
+/* fattr4: the directory is "/vol" of the server that tells. */
+static void put_referral(struct xdr_out *x)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_FS_LOCATIONS, -1);
+	static const char *const here[] = {""};
+	size_t len_at, start;
+
+	nfs4_put_op_res(x, OP_GETATTR, NFS4_OK);
+	nfs4_put_bitmap(x, &mask);
+	len_at = xdr_skip_u32(x);
+	start = x->len;
+	put_names(x, path, 1);
+	xdr_put_u32(x, 1);
+	put_names(x, here, 1);
+	put_names(x, path, 1);
+	xdr_patch_u32(x, len_at, (uint32_t)(x->len - start));
+}
+
+/* A mount with connections to two addresses of its server. */
+static void a_referral_is_the_same_on_each_connection(void **state)
+{
+	static struct nfs4_server srv;
+	static struct nfs4_client c = {.srv = &srv};
+	static struct answer a;
+
+	c.base.submounts = (struct nfs_submounts *)&c; /* the mount has some */
+	mutex_init(&srv.slots.lock);
+	mutex_init(&c.lock);
+	srv.nconns = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sockaddr_in *in = (struct sockaddr_in *)&srv.conn[i].to;
+
+		in->sin_family = AF_INET;
+		in->sin_addr.s_addr = htonl(0xc0000201 + i);
+		in->sin_port = htons(2049);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct nfs_op op = {.type = NFS_LOOKUP, .u.lookup.name = {"vol", 3}};
+
+		op.be.v4.kind = NFS4_K_LOCATIONS;
+		op.be.v4.conn = &srv.conn[i];
+		answer_begin(&a);
+		answer_ok(&a, OP_PUTFH);
+		answer_ok(&a, OP_LOOKUP);
+		put_referral(&a.x);
+		answer_add(&a);
+		assert_int_equal(answer_read(&a, &c, &op, NFS4_OK), -EREMOTE);
+		assert_non_null(op.places);
+		assert_string_equal(op.places->place[0].server, "192.0.2.1.8.1");
+		free(op.places);
+	}
+	mutex_destroy(&c.lock);
+	mutex_destroy(&srv.slots.lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +354,7 @@ int main(void)
 		cmocka_unit_test(places_are_bounded),
 		cmocka_unit_test(replicas_have_an_order),
 		cmocka_unit_test(replicas_that_are_cut_off_are_refused),
+		cmocka_unit_test(a_referral_is_the_same_on_each_connection),
 		ON_MOUNT(what_is_elsewhere_is_remote),
 	};
 
