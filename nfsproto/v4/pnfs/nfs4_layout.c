@@ -508,6 +508,23 @@ static bool segments_name(const struct nfs4_segments *s, const struct nfs4_devic
 	return false;
 }
 
+static bool layout_names_locked(const struct nfs4_layout_held *l, const struct nfs4_deviceid *id)
+	REQUIRES(NFS4_LAYOUTS_LOCK)
+{
+	return segments_name(&l->reads, id) || segments_name(&l->writes, id);
+}
+
+void nfs4_layout_recheck_locked(struct nfs4_layout_held *l)
+{
+	const struct nfs4_layouts *t = l->in;
+	bool changed = t->all_changed;
+
+	for (unsigned i = 0; i < t->nchanged && !changed; i++)
+		changed = layout_names_locked(l, &t->changed[i].device);
+	if (changed)
+		drop_locked(l, false);
+}
+
 static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_device_change *change)
 	REQUIRES(t->lock)
 {
@@ -519,7 +536,7 @@ static void device_changed_locked(struct nfs4_layouts *t, const struct nfs4_devi
 	else
 		t->all_changed = true;
 	TAILQ_FOREACH (l, &t->ages, age)
-		if (l->held && (segments_name(&l->reads, id) || segments_name(&l->writes, id)))
+		if (l->held && layout_names_locked(l, id))
 			drop_locked(l, false);
 }
 

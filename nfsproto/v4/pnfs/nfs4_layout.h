@@ -219,6 +219,9 @@ void nfs4_layout_done_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_L
  * for? */
 bool nfs4_layout_keep_locked(struct nfs4_layout_held *l, struct nfs4_layoutget *g)
 	REQUIRES(NFS4_LAYOUTS_LOCK);
+/* After that: l is dropped if a device that l names has changed since the pNFS thread last looked.
+ * l may hold the device as it was. */
+void nfs4_layout_recheck_locked(struct nfs4_layout_held *l) REQUIRES(NFS4_LAYOUTS_LOCK);
 /* l has gone: nothing is held. Not to be wanted for pause_ms. */
 void nfs4_layout_gone_locked(struct nfs4_layout_held *l, unsigned pause_ms)
 	REQUIRES(NFS4_LAYOUTS_LOCK);

@@ -163,6 +163,7 @@ static void take_answer(struct nfs4_pnfs *p, struct nfs4_layout_ask *ask, bool c
 		rc = -EAGAIN; /* the server may have forgotten the layout, too */
 	else if (!rc)
 		take_locked(l, g, ask->closes);
+	nfs4_layout_recheck_locked(l);
 	if (rc)
 		pause_ms = refused_ms(p, ask->status, rc, l->refusals++);
 	else if (g->error)

@@ -232,6 +232,34 @@ static void a_device_may_change_for_ever(void **state)
 	mem_buf_unref(buf);
 }
 
+/* The news comes while the mount asks for the other device of the layout. */
+static void a_device_may_change_while_another_is_asked_for(void **state)
+{
+	struct nfs4_cb_notify_deviceid_args a = {.n = 1, .change[0] = {.type = LAYOUT4_FLEX_FILES}};
+	struct env *e = *state;
+	struct mean_srv *s = &e->f->srv;
+	struct mem_buf *buf = mem_buf_get(e->f->pool, 50000);
+	struct nfs_op op;
+	sem_t sem;
+
+	s->layouts.nmirrors = 2;
+	s->hold_op = OP_GETDEVICEINFO;
+	pnfs_open_file(e, O_RDWR);
+	pnfs_start_read(e, &op, buf, &sem);
+	assert_true(mean_wait(s, &s->nheld, 1));
+	mean_release_hold(s, OP_GETDEVICEINFO);
+	assert_true(mean_wait(s, &s->nheld, 1));
+	assert_int_equal(mean_notify_deviceid(s, 1, &a), NFS4_OK);
+	mean_release(s);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, 0);
+	nfs_read_let_go(&op);
+	mem_buf_unref(buf);
+	assert_true(mean_wait(s, &s->layouts.returns, 1));
+	pnfs_until_written(e);
+	assert_int_equal(pnfs_count(e, &s->layouts.devices), 3);
+}
+
 /* A data server that no device names any more is disconnected, and its calls still count. */
 static void a_data_server_that_is_not_needed_is_left(void **state)
 {
@@ -312,6 +340,7 @@ int main(void)
 		cmocka_unit_test(a_data_server_with_io_stays),
 		WITH_DS(a_restarted_server_may_have_other_devices),
 		WITH_DS(a_device_may_change_for_ever),
+		WITH_DS(a_device_may_change_while_another_is_asked_for),
 		WITH_DS(a_data_server_that_is_not_needed_is_left),
 		WITH_DS(idle_layouts_make_room_for_devices),
 	};
