@@ -5,6 +5,7 @@
  */
 #include "nfsproto/v4/nfs4_move.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,10 @@
 #define THERE_NS (2 * NFS4_SEC) /* the root counts as there */
 #define AGAIN_NS (3 * NFS4_SEC) /* between attempts to reach a new place */
 #define HOPS	 8u		/* moves in a row without a pause */
+#define LOOKS	 20u		/* questions for the root at a place that does not answer */
 
-enum where { HERE, MOVED, OTHER, UNKNOWN };
+/* After a move only: OTHER, NO_ANSWER, NO_SESSION. */
+enum where { HERE, MOVED, OTHER, NO_ANSWER, NO_SESSION, UNKNOWN };
 
 /* Runs kind, a question about the root. */
 static int ask(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind)
@@ -48,23 +51,36 @@ static bool is_root(const struct nfs4_client *c, const struct nfs_attr *a)
 	return !c->moving.arrived || (a->type == NFS_DIR && a->fileid == c->base.root_attr.fileid);
 }
 
+/* The question for the root failed with rc and status at the place of a move. */
+static enum where not_seen(int rc, uint32_t status)
+{
+	if (status == NFS4_OK)
+		return rc == -EREMOTEIO ? OTHER : NO_ANSWER;
+	if (status == NFS4ERR_DELAY || status == NFS4ERR_GRACE)
+		return NO_ANSWER;
+	return nfs4_recover_undecided(status) ? NO_SESSION : OTHER;
+}
+
 static enum where find_root(struct nfs4_client *c)
 {
 	struct nfs4_sync s;
+	int rc = ask(c, &s, NFS4_K_WALK);
 
-	if (ask(c, &s, NFS4_K_WALK) == 0) {
+	if (rc == 0) {
 		if (!is_root(c, &s.u.walk.attr))
 			return OTHER;
 		c->moving.hops = 0;
 		c->moving.arrived = false;
 		return HERE;
 	}
-	if (is_unknown(s.status) && c->moving.arrived)
-		return OTHER;
+	if (s.status == NFS4ERR_MOVED)
+		return MOVED;
+	if (c->moving.arrived)
+		return not_seen(rc, s.status);
 	if (is_unknown(s.status))
 		log_warn("%s does not know the root of this mount (%s): mount it anew",
 			c->srv->name, nfs4_status_name(s.status));
-	return s.status == NFS4ERR_MOVED ? MOVED : UNKNOWN;
+	return UNKNOWN;
 }
 
 /* Has the connections go to the first place that can be reached. Begins behind the place of the
@@ -195,13 +211,22 @@ bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 bool nfs4_move_instead(struct nfs4_client *c)
 {
 	enum where where = HERE;
+	unsigned looks = 0;
 	bool moved = false;
 
-	while (c->migrates && !moved && (where = find_root(c)) == MOVED) {
-		moved = move(c);
-		if (!moved && !nfs4_recover_pause(c->srv, AGAIN_NS))
+	while (c->migrates && !moved) {
+		where = find_root(c);
+		if (where == NO_ANSWER && ++looks >= LOOKS)
+			where = OTHER;
+		if (where != MOVED && where != NO_ANSWER)
+			break;
+		moved = where == MOVED && move(c);
+		if (!moved && (nfs4_server_quitting(c->srv, &c->user) ||
+				      !nfs4_recover_pause(c->srv, AGAIN_NS)))
 			return true;
 	}
+	if (where == NO_SESSION)
+		return true;
 	if (where == OTHER) {
 		go_back(c);
 		moved = true;

@@ -13,9 +13,11 @@
  * are at servers with shared storage.
  *
  * Before any state is reclaimed, the mount looks for its root at the new server. If the new server
- * does not have that root, or not yet, the mount goes back to the server that named the place, and
- * asks again. Each move in a row begins with the next place, and from the ninth on waits first, so
- * that servers which name each other, or themselves, are not asked without end.
+ * does not have that root, does not have it yet, or refuses to show it, the mount goes back to the
+ * server that named the place, and asks again. A place that does not answer, or answers
+ * NFS4ERR_DELAY, is asked for the root 20 times first. Each move in a row begins with the next
+ * place, and from the ninth on waits first, so that servers which name each other, or themselves,
+ * are not asked without end.
  *
  * If the root is there, a file system below the root has moved. Its files fail with EREMOTE, and
  * its directory is a referral from then on.
@@ -31,8 +33,8 @@ bool nfs4_move_waits(struct nfs4_client *c, struct nfs_op *op, unsigned *ms);
 /* On the state manager's thread: does what is due at now: true. Otherwise lowers *next. */
 bool nfs4_move_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 /* On the state manager's thread, before the mount reclaims state from a server that has restarted.
- * True: there is nothing to be reclaimed there, because the mount moves to another server. Waits
- * until one can be reached. */
+ * True: there is nothing to be reclaimed there, because the mount moves to another server, or the
+ * session is gone. Waits until one can be reached, and has told of the root. */
 bool nfs4_move_instead(struct nfs4_client *c);
 
 #endif

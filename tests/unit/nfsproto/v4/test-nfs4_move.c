@@ -173,22 +173,82 @@ static void a_server_with_another_root_is_left(void **state)
 	assert_int_equal(second.count[OP_OPEN], 1);
 }
 
+/* A question for the root fails so often at the second server. */
+static void hide_root(uint32_t status, unsigned times)
+{
+	pthread_mutex_lock(&second.lock);
+	second.fail_op = OP_PUTFH;
+	second.fail_status = status;
+	second.fail_times = times;
+	pthread_mutex_unlock(&second.lock);
+}
+
 /* The new server has the file system only after a while. */
 static void a_server_without_the_root_is_left(void **state)
 {
 	struct fix *f = *state;
 	struct fix_op o;
 
-	pthread_mutex_lock(&second.lock);
-	second.fail_op = OP_PUTFH;
-	second.fail_status = NFS4ERR_STALE;
-	second.fail_times = 2;
-	pthread_mutex_unlock(&second.lock);
+	hide_root(NFS4ERR_STALE, 2);
 	leave_to(f, second_at, second_at);
 	start_open(f, &o);
 	open_ends(f, &o);
 	assert_int_equal(second.count[OP_OPEN], 1);
 	assert_int_equal(second.fail_times, 0);
+}
+
+/* The open file is reclaimed only where the root was seen. */
+static void a_server_that_hides_the_root_is_left(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_open *o;
+	struct fix_op late;
+	struct nfs_fh fh;
+
+	o = fix_open(f, O_RDONLY, &fh);
+	hide_root(NFS4ERR_ACCESS, 1);
+	leave(f);
+	start_open(f, &late);
+	open_ends(f, &late);
+	assert_int_equal(second.fail_times, 0);
+	assert_in_range(second.count[OP_CREATE_SESSION], 2, 20); /* the mount went back */
+	assert_int_equal(second.count[OP_RECLAIM_COMPLETE], 1);
+	assert_int_equal(fix_close(f, o), 0);
+}
+
+/* The answer after the DELAY is that of another root. */
+static void a_server_that_is_busy_is_asked_again(void **state)
+{
+	struct fix *f = *state;
+	unsigned met = fix_count(f, OP_CREATE_SESSION);
+	struct fix_op o;
+
+	second.root_fileid = 1;
+	hide_root(NFS4ERR_DELAY, 1);
+	leave(f);
+	start_open(f, &o);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CREATE_SESSION], met + 1));
+	pthread_mutex_lock(&second.lock);
+	assert_int_equal(second.fail_times, 0);
+	assert_int_equal(second.count[OP_RECLAIM_COMPLETE], 0);
+	second.root_fileid = 0;
+	pthread_mutex_unlock(&second.lock);
+	open_ends(f, &o);
+}
+
+static void a_server_that_drops_the_session_gets_another(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_open *o;
+	struct nfs_fh fh;
+
+	hide_root(NFS4ERR_BADSESSION, 1);
+	leave(f);
+	o = fix_open(f, O_RDONLY, &fh);
+	assert_int_equal(second.fail_times, 0);
+	assert_in_range(second.count[OP_CREATE_SESSION], 2, 20);
+	assert_int_equal(second.count[OP_RECLAIM_COMPLETE], 1);
+	assert_int_equal(fix_close(f, o), 0);
 }
 
 /* A port of another program, or a server that hangs. */
@@ -252,6 +312,9 @@ int main(void)
 		TEST(moves_that_lead_nowhere_are_not_made_without_end),
 		TEST(a_server_with_another_root_is_left),
 		TEST(a_server_without_the_root_is_left),
+		TEST(a_server_that_hides_the_root_is_left),
+		TEST(a_server_that_is_busy_is_asked_again),
+		TEST(a_server_that_drops_the_session_gets_another),
 		TEST(a_place_that_does_not_answer_is_passed_over),
 		TEST(a_flag_of_the_server_is_enough),
 		TEST(a_file_system_below_the_root_is_remote),
