@@ -38,7 +38,11 @@ def names(rounds):
         os.write(fd, b" open")
         assert os.fstat(fd).st_size == len(b"%d open" % i)
         os.close(fd)
-        os.rmdir(f"d{i}")
+        try:
+            os.rmdir(f"d{i}")
+        except OSError:
+            print("left:", os.listdir(f"d{i}"), file=sys.stderr)
+            raise
         try:
             os.mkdir("stays")
         except FileExistsError:
