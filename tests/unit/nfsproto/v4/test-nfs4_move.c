@@ -37,6 +37,9 @@ static int setup(void **state)
 	f = *state;
 	f->migration = true;
 	mean_start(&second);
+	/* two servers do not give the same numbers */
+	second.clientid = 1000;
+	second.session_no = 1000;
 	name_of(rpc_server_port(f->srv.server), first_at);
 	name_of(rpc_server_port(second.server), second_at);
 	fix_mount_root(f);
