@@ -7,17 +7,17 @@
  * An operation is answered NFS4ERR_MOVED, or a SEQUENCE has the flag LEASE_MOVED. The state manager
  * asks for the root of the mount. If the root has moved, the state manager asks for the places,
  * redirects all connections to the first one that can be reached, and makes a new client ID and
- * session there. All that follows is as after a restart of the server: opens, locks and delegations
- * are reclaimed, as far as the new server lets a client that it does not know, and unstable data is
- * written again. Meanwhile operations wait. The handles must be the same at both servers, as they
- * are at servers with shared storage.
+ * session there. All that follows is as after a restart of the server. The client reclaims opens,
+ * locks and delegations, as far as the new server lets a new client do so. The client writes
+ * unstable data again. Meanwhile operations wait. Both servers must have the same handles, as
+ * servers with shared storage do.
  *
- * Before any state is reclaimed, the mount looks for its root at the new server. If the new server
- * does not have that root, does not have it yet, or refuses to show it, the mount goes back to the
- * server that named the place, and asks again. A place that does not answer, or answers
- * NFS4ERR_DELAY, is asked for the root 20 times first. Each move in a row begins with the next
- * place, and from the ninth on waits first, so that servers which name each other, or themselves,
- * are not asked without end.
+ * Before any state is reclaimed, the mount looks for its root at the new server. If that server has
+ * no such root, has none yet, or refuses to show the root, the mount goes back to the server that
+ * named the place, and asks again. If the place does not answer, or answers NFS4ERR_DELAY, the
+ * mount asks 20 times before. Each move in a row begins with the next place. From the ninth on a
+ * move waits first, so that servers which name each other, or themselves, are not asked without
+ * end.
  *
  * If the root is there, a file system below the root has moved. Its files fail with EREMOTE, and
  * its directory is a referral from then on.

@@ -138,7 +138,7 @@ static void a_data_server_that_fails_is_avoided(void **state)
 	assert_int_equal(now, first);
 }
 
-/* What any other data server would answer, too: the client must learn of it here. */
+/* Each data server would refuse the WRITE so. The client learns of the error from this server. */
 static void a_file_without_room_is_written_here(void **state)
 {
 	static const uint32_t cases[] = {NFS4ERR_NOSPC, NFS4ERR_DQUOT, NFS4ERR_FBIG, NFS4ERR_ROFS};
